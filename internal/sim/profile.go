@@ -1,0 +1,125 @@
+package sim
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Profile describes one version of the simulated engine: how long its steps
+// take, which questions it answers correctly, and what is wrong with it.
+type Profile struct {
+	Version string    `json:"version"`
+	Load    Duration  `json:"load"` // from bound port to ready
+	Time    TimeModel `json:"time"`
+	Answers Answers   `json:"answers"`
+	Faults  Faults    `json:"faults"`
+}
+
+// TimeModel is the cost of one step of the whole batch:
+// StepBase + StepPerSequence x running + PrefillPerToken x new prompt tokens.
+type TimeModel struct {
+	StepBase        Duration `json:"step-base"`
+	StepPerSequence Duration `json:"step-per-sequence"`
+	PrefillPerToken Duration `json:"prefill-per-token"`
+	MaxBatch        int      `json:"max-batch"`
+	EagerFactor     float64  `json:"eager-factor"` // of StepBase when the batch exceeds the decode graph; 0 means 1
+}
+
+// Answers decides which questions are answered correctly: the share Accuracy
+// of all, chosen by a hash of Seed and the question line. Lost and Gained are
+// SHA-256 hex digests of question lines that are answered wrongly or correctly
+// whatever the hash says.
+type Answers struct {
+	Seed     int64    `json:"seed"`
+	Accuracy float64  `json:"accuracy"`
+	Lost     []string `json:"lost"`
+	Gained   []string `json:"gained"`
+}
+
+// Faults are what a test or a story can break.
+type Faults struct {
+	NeverReady       bool    `json:"never-ready"`
+	DieAfterRequests int     `json:"die-after-requests"` // the next request after so many ends the process; 0 = never
+	SlowDecode       float64 `json:"slow-decode"`        // factor on the decode part of a step; 0 means 1
+}
+
+// Duration is a time.Duration spelled "1.6ms" in JSON.
+type Duration time.Duration
+
+// UnmarshalJSON reads the spelling of time.ParseDuration.
+func (d *Duration) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return fmt.Errorf("duration %s: not a text such as \"1.6ms\"", data)
+	}
+	v, err := time.ParseDuration(text)
+	if err != nil {
+		return fmt.Errorf("duration %q: want a number with a unit, such as \"1.6ms\"", text)
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// MarshalJSON writes the spelling of time.Duration.String.
+func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(d).String()) }
+
+// ParseProfile reads an engine.json strictly: unknown keys, missing figures and
+// figures out of range are errors.
+func ParseProfile(data []byte) (Profile, error) {
+	var p Profile
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&p); err != nil {
+		return Profile{}, fmt.Errorf("engine profile: %w", err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return Profile{}, fmt.Errorf("engine profile: text after the object")
+	}
+	if err := p.check(); err != nil {
+		return Profile{}, fmt.Errorf("engine profile: %w", err)
+	}
+	return p, nil
+}
+
+func (p Profile) check() error {
+	const longest = Duration(time.Minute)
+	switch t := p.Time; {
+	case p.Version == "":
+		return fmt.Errorf("version: missing")
+	case p.Load < 0 || p.Load > Duration(time.Hour):
+		return fmt.Errorf("load: %v is not between 0 and 1h", time.Duration(p.Load))
+	case t.StepBase <= 0 || t.StepBase > longest:
+		return fmt.Errorf("time.step-base: %v is not between 1ns and 1m", time.Duration(t.StepBase))
+	case t.StepPerSequence < 0 || t.StepPerSequence > longest:
+		return fmt.Errorf("time.step-per-sequence: %v is not between 0 and 1m", time.Duration(t.StepPerSequence))
+	case t.PrefillPerToken < 0 || t.PrefillPerToken > longest:
+		return fmt.Errorf("time.prefill-per-token: %v is not between 0 and 1m", time.Duration(t.PrefillPerToken))
+	case t.MaxBatch < 1 || t.MaxBatch > 65536:
+		return fmt.Errorf("time.max-batch: %d is not between 1 and 65536", t.MaxBatch)
+	case t.EagerFactor < 0 || t.EagerFactor > 1000:
+		return fmt.Errorf("time.eager-factor: %v is not between 0 and 1000", t.EagerFactor)
+	case p.Answers.Accuracy < 0 || p.Answers.Accuracy > 1:
+		return fmt.Errorf("answers.accuracy: %v is not between 0 and 1", p.Answers.Accuracy)
+	case p.Faults.DieAfterRequests < 0:
+		return fmt.Errorf("faults.die-after-requests: %d is negative", p.Faults.DieAfterRequests)
+	case p.Faults.SlowDecode < 0 || p.Faults.SlowDecode > 1000:
+		return fmt.Errorf("faults.slow-decode: %v is not between 0 and 1000", p.Faults.SlowDecode)
+	}
+	if err := checkDigests("answers.lost", p.Answers.Lost); err != nil {
+		return err
+	}
+	return checkDigests("answers.gained", p.Answers.Gained)
+}
+
+func checkDigests(key string, digests []string) error {
+	for i, d := range digests {
+		if b, err := hex.DecodeString(d); err != nil || len(b) != 32 {
+			return fmt.Errorf("%s[%d]: %q is not a SHA-256 in hex", key, i, d)
+		}
+	}
+	return nil
+}
