@@ -1,0 +1,151 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/refit-bench/refit/internal/workspace"
+)
+
+// Command is `refit bench`: it takes the flags of the reference client, so
+// that a recipe's call needs no change, measures, writes the raw file and
+// prints a summary. An unhealthy measurement is repeated up to
+// --health-retries times; the healthiest attempt is published, all are
+// recorded. It returns an error when nothing was measured or more than 5 % of
+// the requests failed; the raw file is written first.
+func Command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	o, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	// Collections would show as read delay. The heap of a run is bounded by
+	// its prompts; the limit is for runs that are larger than expected.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(2 << 30))
+	attempts, best, err := measureUntilHealthy(ctx, o, stderr)
+	if err != nil {
+		return err
+	}
+	r := attempts[best]
+	raw, err := r.Raw(RawMeta{Backend: o.backend, TokenizerID: o.tokenizer, Metadata: o.pairs(), Families: o.familyList(),
+		Percentiles: o.percentileList(), SLO: o.slo(), Attempts: attempts})
+	if err != nil {
+		return err
+	}
+	if o.save {
+		path := o.path(r)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return fmt.Errorf("bench: %w", err)
+		}
+		if err := workspace.WriteFile(path, raw, 0o644); err != nil {
+			return fmt.Errorf("bench: %w", err)
+		}
+		fmt.Fprintf(stderr, "wrote %s\n", path)
+	}
+	if o.jsonOut {
+		fmt.Fprintf(stdout, "%s\n", raw)
+	} else {
+		summary(stdout, r)
+	}
+	if t := r.Totals(nil); !t.Passed() {
+		return fmt.Errorf("bench: %d of %d requests failed, limit %.0f %%: %s", t.Failed, t.Completed+t.Failed, 100*maxFailureRate, r.firstError())
+	}
+	return nil
+}
+
+// measureUntilHealthy returns every attempt and the index of the best.
+func measureUntilHealthy(ctx context.Context, o options, stderr io.Writer) ([]Result, int, error) {
+	var attempts []Result
+	for n := 0; ; n++ {
+		work := o.work
+		work.Seed += int64(n) << 32 // other prompts, the same lengths
+		r, err := Run(ctx, o.target, work, progressLines(stderr, o.work))
+		if err != nil {
+			return nil, 0, err
+		}
+		attempts = append(attempts, r)
+		if r.Health.Verdict != Unhealthy || n >= o.healthRetries {
+			return attempts, healthiest(attempts), nil
+		}
+		fmt.Fprintf(stderr, "measured again, attempt %d of %d: client unhealthy: %s\n", n+2, o.healthRetries+1, strings.Join(r.Health.Reasons, "; "))
+	}
+}
+
+// healthiest prefers a verdict that is not unhealthy, then fewer errors, then
+// the lower share of read delay. It never looks at the server's speed.
+func healthiest(attempts []Result) int {
+	best := 0
+	for i, a := range attempts {
+		if a.Health.better(attempts[best].Health) {
+			best = i
+		}
+	}
+	return best
+}
+
+func (h Health) better(than Health) bool {
+	if sick, other := h.Verdict == Unhealthy, than.Verdict == Unhealthy; sick != other {
+		return other
+	}
+	if h.Errors != than.Errors {
+		return h.Errors < than.Errors
+	}
+	return h.share() < than.share()
+}
+
+// share is the read delay as a part of the mean gap.
+func (h Health) share() float64 {
+	if h.MeanITL <= 0 {
+		return 0
+	}
+	return float64(h.ReadDelayP99) / float64(h.MeanITL)
+}
+
+func (r Result) firstError() string {
+	for _, q := range r.Requests {
+		if q.Error != "" {
+			return q.Error
+		}
+	}
+	return ""
+}
+
+// progressLines tells every quarter of the way.
+func progressLines(w io.Writer, work Workload) func(done, total int) {
+	told := 0
+	return func(done, total int) {
+		if quarter := 4 * done / total; quarter > told {
+			told = quarter
+			fmt.Fprintf(w, "c%d: %d of %d requests\n", work.Concurrency, done, total)
+		}
+	}
+}
+
+func summary(w io.Writer, r Result) {
+	t := r.Totals(nil)
+	fmt.Fprintf(w, "requests   %d completed, %d failed, %.2f s\n", t.Completed, t.Failed, r.Duration.Seconds())
+	if t.Unknown > 0 {
+		fmt.Fprintf(w, "throughput unknown: the server counted no tokens for %d requests\n", t.Unknown)
+	} else {
+		fmt.Fprintf(w, "throughput %.1f tok/s output, %.1f tok/s total\n", t.OutputPerSecond, t.TokensPerSecond)
+	}
+	for _, name := range Families {
+		s := r.Stats(name, DefaultPercentiles).scaled(1000)
+		fmt.Fprintf(w, "%-10s mean %.2f ms, median %.2f ms, p99 %.2f ms\n", name, s.Mean, s.Median, s.Percentiles[99])
+	}
+	h := r.Health
+	fmt.Fprintf(w, "client     %s: read delay p50 %v, p99 %v (%s), %.2f cores\n", h.Verdict, h.ReadDelayP50.Round(time.Microsecond),
+		h.ReadDelayP99.Round(time.Microsecond), h.DelaySource, h.ClientCPU)
+	for _, reason := range h.Reasons {
+		fmt.Fprintf(w, "           %s\n", reason)
+	}
+	if h.PrefixCacheHits != nil && *h.PrefixCacheHits > 0 {
+		fmt.Fprintf(w, "warning    the server took %.0f prompt tokens from its prefix cache\n", *h.PrefixCacheHits)
+	}
+}

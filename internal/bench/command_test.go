@@ -1,0 +1,135 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// reference are the flags that the sweep wrapper always passes.
+func reference(target Target, dir string, more ...string) []string {
+	return append([]string{"--backend", "vllm", "--base-url", target.URL, "--model", "m", "--dataset-name", "random",
+		"--random-input-len", "20", "--random-output-len", "5", "--random-range-ratio", "0.8", "--num-prompts", "6", "--num-warmups", "4",
+		"--max-concurrency", "2", "--request-rate", "inf", "--ignore-eos", "--save-result", "--result-dir", dir,
+		"--result-filename", "r.json", "--percentile-metrics", "ttft,tpot,itl,e2el"}, more...)
+}
+
+func TestCommandWritesTheRawFile(t *testing.T) {
+	dir := t.TempDir()
+	target := (&honest{answer: full}).start(t)
+	var out strings.Builder
+	if err := Command(context.Background(), reference(target, dir), &out, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "r.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Completed int `json:"completed"`
+		Max       int `json:"max_concurrency"`
+		Refit     struct {
+			Attempts []json.RawMessage `json:"attempts"`
+		} `json:"refit"`
+	}
+	if err := json.Unmarshal(raw, &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Completed != 6 || got.Max != 2 || len(got.Refit.Attempts) != 1 {
+		t.Errorf("got %+v", got)
+	}
+	if !strings.Contains(out.String(), "6 completed, 0 failed") {
+		t.Errorf("summary: %s", out.String())
+	}
+}
+
+func TestUnhealthyAttemptIsRepeatedAndRecorded(t *testing.T) {
+	dir := t.TempDir()
+	h := &honest{answer: func(w http.ResponseWriter, n int, c completion) {
+		if n < 15 { // the first attempt: 4 warm-ups, 6 measured; the second: 4 and 1
+			http.Error(w, "busy", 503)
+			return
+		}
+		full(w, n, c)
+	}}
+	_ = Command(context.Background(), reference(h.start(t), dir, "--health-retries", "2"), io.Discard, io.Discard)
+	raw, err := os.ReadFile(filepath.Join(dir, "r.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Completed int `json:"completed"`
+		Refit     struct {
+			Attempts []struct {
+				Completed int `json:"completed"`
+			} `json:"attempts"`
+		} `json:"refit"`
+	}
+	if err := json.Unmarshal(raw, &got); err != nil {
+		t.Fatal(err)
+	}
+	a := got.Refit.Attempts
+	if len(a) != 3 || a[0].Completed != 0 || a[1].Completed != 5 || a[2].Completed != 6 || got.Completed != 6 {
+		t.Errorf("got %+v, want attempts with 0, 5 and 6 and the last one published", got)
+	}
+}
+
+func TestTooManyFailuresFailAfterTheFileIsWritten(t *testing.T) {
+	dir := t.TempDir()
+	h := &honest{answer: func(w http.ResponseWriter, _ int, _ completion) { http.Error(w, "busy", 503) }}
+	err := Command(context.Background(), reference(h.start(t), dir), io.Discard, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "6 of 6 requests failed, limit 5 %: status: 503 Service Unavailable: busy") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "r.json")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestHealthiestNeverLooksAtSpeed(t *testing.T) {
+	attempt := func(verdict string, errors int, p99 time.Duration, duration time.Duration) Result {
+		return Result{Duration: duration, Health: Health{Verdict: verdict, Errors: errors, ReadDelayP99: p99, MeanITL: time.Second}}
+	}
+	got := healthiest([]Result{attempt(Unhealthy, 0, 5, 1), attempt(Unhealthy, 0, 4, 9), attempt(Unhealthy, 1, 1, 1)})
+	if got != 1 {
+		t.Errorf("chose attempt %d, want the one with the least delay and no errors", got)
+	}
+	if got := healthiest([]Result{attempt(Unhealthy, 0, 1, 1), attempt(Unknown, 0, 9, 9)}); got != 1 {
+		t.Errorf("chose attempt %d, want the one that is not unhealthy", got)
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	check := func(want string, args ...string) {
+		t.Helper()
+		err := Command(context.Background(), args, io.Discard, io.Discard)
+		if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want a usage error with %q", args, err, want)
+		}
+	}
+	check("--model is required")
+	check("unknown flag", "--modell", "m")
+	check(`unexpected argument "x"`, "--model", "m", "x")
+	check(`backend "tgi"`, "--model", "m", "--backend", "tgi")
+	check("wants endpoint", "--model", "m", "--endpoint", "/generate")
+	check(`dataset "sharegpt"`, "--model", "m", "--dataset-name", "sharegpt")
+	check(`request rate "5"`, "--model", "m", "--request-rate", "5")
+	check(`metric "foo"`, "--model", "m", "--percentile-metrics", "foo")
+	check(`percentile "101"`, "--model", "m", "--metric-percentiles", "101")
+	check(`goodput "ttft"`, "--model", "m", "--goodput", "ttft")
+	check(`metadata "abc"`, "--model", "m", "--metadata", "abc")
+}
+
+func TestMetadataLosesWhatFollowsASecondSign(t *testing.T) {
+	o := options{metadata: []string{"a=b=c", "d="}}
+	if got := o.pairs(); got[0] != [2]string{"a", "b"} || got[1] != [2]string{"d", ""} {
+		t.Errorf("got %v", got)
+	}
+}

@@ -1,0 +1,72 @@
+package bench
+
+import (
+	"fmt"
+	"time"
+)
+
+// Verdicts of a Health receipt.
+const (
+	Healthy   = "healthy"
+	Unhealthy = "unhealthy"
+	Unknown   = "unknown"
+)
+
+// Limits of a healthy client.
+const (
+	maxDelayShare = 0.10 // of the mean gap between messages, at the 99th percentile
+	maxClientCPU  = 0.5  // cores
+)
+
+// Health answers "was it the server or my load generator?" with figures.
+type Health struct {
+	Verdict         string        `json:"verdict"`
+	Reasons         []string      `json:"reasons"`
+	ReadDelayP50    time.Duration `json:"read_delay_p50_ns"`
+	ReadDelayP99    time.Duration `json:"read_delay_p99_ns"`
+	MeanITL         time.Duration `json:"mean_itl_ns"`
+	ClientCPU       float64       `json:"client_cpu_cores"`
+	Errors          int           `json:"errors"`
+	Requests        int           `json:"requests"`
+	Samples         int           `json:"samples"`           // messages with a delay
+	DelaySource     string        `json:"delay_source"`      // "server-stamp", "kernel" or "none"
+	PrefixCacheHits *float64      `json:"prefix_cache_hits"` // tokens taken from the server's prefix cache during the run; nil = not reported
+}
+
+// judged fills in the verdict. A client is unhealthy when a figure says so,
+// unknown when the figure that could clear it is missing.
+func (h Health) judged(future bool) Health {
+	h.Verdict, h.Reasons = Healthy, []string{}
+	bad := func(format string, args ...any) {
+		h.Verdict = Unhealthy
+		h.Reasons = append(h.Reasons, fmt.Sprintf(format, args...))
+	}
+	unknown := func(format string, args ...any) {
+		if h.Verdict == Healthy {
+			h.Verdict = Unknown
+		}
+		h.Reasons = append(h.Reasons, fmt.Sprintf(format, args...))
+	}
+	if h.Requests == 0 {
+		bad("no request was made")
+	}
+	if h.Errors > 0 {
+		bad("%d of %d requests had an error", h.Errors, h.Requests)
+	}
+	if h.ClientCPU > maxClientCPU {
+		bad("client used %.2f cores, limit %.2f", h.ClientCPU, maxClientCPU)
+	}
+	limit := time.Duration(maxDelayShare * float64(h.MeanITL))
+	switch {
+	case future:
+		unknown("server stamps lie after the client's reads: the clocks differ")
+	case h.DelaySource == fromNobody:
+		unknown("read delay cannot be known: no trusted server stamp and no kernel stamp")
+	case h.MeanITL <= 0:
+		unknown("no gap between messages to measure the read delay against")
+	case h.ReadDelayP99 > limit:
+		bad("p99 read delay %v is %.1f %% of the mean gap %v, limit %.0f %%", h.ReadDelayP99.Round(time.Microsecond),
+			100*float64(h.ReadDelayP99)/float64(h.MeanITL), h.MeanITL.Round(time.Microsecond), 100*maxDelayShare)
+	}
+	return h
+}

@@ -1,0 +1,264 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// tick is the longest time the loop goes without looking at its context and
+// at silent requests.
+const tick = 100 * time.Millisecond
+
+// loop drives all connections from one thread: one wait, then a read and a
+// stamp per ready connection. Waking a goroutine per message through the
+// runtime's poller costs two thread hand-overs and doubles the read delay.
+type loop struct {
+	clock  clock
+	boot   string
+	addr   unix.Sockaddr
+	idle   time.Duration
+	chat   bool
+	keep   bool // keep the texts
+	stamps bool // ask the kernel for receive times
+	delays *delays
+	done   func() // after each exchange
+
+	poll    int
+	conns   []*conn
+	byFD    map[int32]*conn
+	free    []*conn // finished, waiting for the next plan
+	plans   []plan
+	next    int
+	running int
+	out     []*exchange
+	buf     []byte
+	control []byte
+	events  []unix.EpollEvent
+	looked  int64 // when expire last looked
+}
+
+// newLoop opens the poller; close releases it and all connections.
+func newLoop(addr unix.Sockaddr, concurrency int) (*loop, error) {
+	poll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, os.NewSyscallError("epoll_create", err)
+	}
+	l := &loop{
+		clock: newClock(), boot: bootID(), addr: addr, poll: poll,
+		byFD: make(map[int32]*conn), delays: &delays{},
+		buf: make([]byte, 256<<10), control: make([]byte, 128),
+		events: make([]unix.EpollEvent, 256),
+	}
+	for range concurrency {
+		l.conns = append(l.conns, newConn(l.header))
+	}
+	return l, nil
+}
+
+func (l *loop) close() {
+	for _, c := range l.conns {
+		c.close()
+	}
+	unix.Close(l.poll)
+}
+
+// run sends all plans, at most one per connection at a time, and returns
+// their exchanges in the order of the plans. Connections stay open for the
+// next run.
+func (l *loop) run(ctx context.Context, plans []plan) ([]*exchange, error) {
+	l.plans, l.next, l.running = plans, 0, 0
+	l.out = make([]*exchange, len(plans))
+	for i, p := range plans {
+		l.out[i] = &exchange{plan: p, index: i, chat: l.chat, keep: l.keep, delays: l.delays,
+			prompt: -1, completion: -1, itls: make([]time.Duration, 0, p.output+8)}
+	}
+	l.free = append(l.free[:0], l.conns...)
+	ended := make(chan error)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the thread ends with its priority
+		prefer()
+		ended <- l.drive(ctx)
+	}()
+	return l.out, <-ended
+}
+
+// drive waits, reads and sends until every plan is done.
+func (l *loop) drive(ctx context.Context) error {
+	for l.next < len(l.plans) || l.running > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if l.launch() {
+			// Requests that are running come before the next one is sent.
+			if err := l.wait(0); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := l.wait(tick); err != nil {
+			return err
+		}
+		l.expire()
+	}
+	return nil
+}
+
+// launch sends the next plan when a connection is free for it.
+func (l *loop) launch() bool {
+	if l.next == len(l.plans) || len(l.free) == 0 {
+		return false
+	}
+	c := l.free[0]
+	l.free = l.free[1:]
+	c.x = l.out[l.next]
+	l.next++
+	l.running++
+	l.begin(c)
+	return true
+}
+
+// begin starts the exchange of a connection, from its first byte.
+func (l *loop) begin(c *conn) {
+	if c.open && c.stale() {
+		l.drop(c)
+	}
+	c.reused = c.open
+	c.pending = c.x.plan.wire
+	c.resp.reset()
+	c.looked = false
+	c.x.sent = l.clock.now()
+	c.active = c.x.sent
+	if !c.open {
+		if err := c.dial(l.addr); err != nil {
+			c.x.fail("connect", "%v", err)
+			l.end(c, false)
+			return
+		}
+		l.byFD[int32(c.fd)] = c
+		if l.stamps {
+			c.wantStamps()
+		}
+		l.watch(c, unix.EPOLL_CTL_ADD, unix.EPOLLIN|unix.EPOLLOUT)
+		return
+	}
+	l.flush(c)
+}
+
+// flush sends what is left of the request.
+func (l *loop) flush(c *conn) {
+	before := len(c.pending)
+	if err := c.send(); err != nil {
+		l.broken(c, "send", err)
+		return
+	}
+	switch {
+	case len(c.pending) > 0:
+		l.watch(c, unix.EPOLL_CTL_MOD, unix.EPOLLIN|unix.EPOLLOUT)
+	case before > 0 && (!c.reused || before < len(c.x.plan.wire)):
+		l.watch(c, unix.EPOLL_CTL_MOD, unix.EPOLLIN)
+	}
+}
+
+func (l *loop) watch(c *conn, op int, events uint32) {
+	ev := unix.EpollEvent{Events: events, Fd: int32(c.fd)}
+	if err := unix.EpollCtl(l.poll, op, c.fd, &ev); err != nil {
+		c.x.fail("connect", "watch: %v", err)
+		l.end(c, false)
+	}
+}
+
+// wait handles what is ready, waiting for it at most limit.
+func (l *loop) wait(limit time.Duration) error {
+	n, err := unix.EpollWait(l.poll, l.events, int(limit/time.Millisecond))
+	if err != nil {
+		if errors.Is(err, unix.EINTR) {
+			return nil
+		}
+		return fmt.Errorf("wait for responses: %w", os.NewSyscallError("epoll_wait", err))
+	}
+	for _, ev := range l.events[:n] {
+		c := l.byFD[ev.Fd]
+		if c == nil || c.fd != int(ev.Fd) {
+			continue
+		}
+		l.ready(c, ev.Events)
+	}
+	return nil
+}
+
+func (l *loop) ready(c *conn, events uint32) {
+	if c.x == nil { // an idle connection that the server ended
+		l.drop(c)
+		return
+	}
+	if c.dialing {
+		if err := c.connected(); err != nil {
+			c.x.fail("connect", "%v", err)
+			l.end(c, false)
+			return
+		}
+		c.x.connected = l.clock.now()
+	}
+	if events&unix.EPOLLOUT != 0 {
+		if l.flush(c); c.x == nil {
+			return
+		}
+	}
+	if events&(unix.EPOLLIN|unix.EPOLLHUP|unix.EPOLLERR|unix.EPOLLRDHUP) != 0 {
+		l.read(c)
+	}
+}
+
+// read takes what has arrived, stamps it and hands it to the exchange.
+func (l *loop) read(c *conn) {
+	n, kernel, err := c.recv(l.buf, l.control, l.stamps)
+	now := l.clock.now()
+	if errors.Is(err, errAgain) {
+		return
+	}
+	c.active, c.x.stamp = now, now
+	if err != nil {
+		l.ended(c, err)
+		return
+	}
+	if kernel > 0 && c.x.plan.measured {
+		l.delays.kernel = append(l.delays.kernel, time.Now().UnixNano()-kernel)
+	}
+	rest, err := c.resp.feed(l.buf[:n], c.take)
+	switch {
+	case err != nil:
+		c.x.fail("protocol", "%v", err)
+		l.end(c, false)
+	case len(rest) > 0:
+		c.x.fail("protocol", "%d bytes behind the response", len(rest))
+		l.end(c, false)
+	case c.resp.state == atEnd:
+		l.whole(c)
+	case c.x.kind != "" && c.x.kind != "status":
+		l.end(c, false) // what follows a broken stream is of no use
+	}
+}
+
+// header learns from the response's header whose clock its stamps are of.
+func (l *loop) header(c *conn) {
+	kind, boot, _ := strings.Cut(c.resp.Clock, " ")
+	if kind == "monotonic" && boot != "" && boot == l.boot {
+		l.delays.trusted = true
+		return
+	}
+	if !l.stamps && c.resp.Status == 200 && !l.delays.trusted {
+		l.stamps = true
+		for _, other := range l.conns {
+			if other.fd >= 0 {
+				other.wantStamps()
+			}
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// object writes one JSON object in the reference's spelling: one line, ", "
+// and ": ", floats in their shortest form and always with a point or an
+// exponent, everything but printable ASCII escaped. The first value that has
+// no spelling is kept as the error.
+type object struct {
+	b   strings.Builder
+	n   int
+	err error
+}
+
+func (o *object) key(name string) {
+	if o.n > 0 {
+		o.b.WriteString(", ")
+	}
+	o.n++
+	o.b.WriteString(quote(name))
+	o.b.WriteString(": ")
+}
+
+func (o *object) str(name, v string)         { o.key(name); o.b.WriteString(quote(v)) }
+func (o *object) integer(name string, v int) { o.key(name); o.b.WriteString(strconv.Itoa(v)) }
+func (o *object) null(name string)           { o.key(name); o.b.WriteString("null") }
+func (o *object) raw(name, v string)         { o.key(name); o.b.WriteString(v) }
+
+func (o *object) float(name string, v float64) {
+	o.key(name)
+	o.b.WriteString(o.number(name, v))
+}
+
+func (o *object) number(name string, v float64) string {
+	s, err := spell(v)
+	if err != nil && o.err == nil {
+		o.err = fmt.Errorf("%s: %w", name, err)
+	}
+	return s
+}
+
+func (o *object) integers(name string, vs []int) {
+	spelled := make([]string, len(vs))
+	for i, v := range vs {
+		spelled[i] = strconv.Itoa(v)
+	}
+	o.raw(name, list(spelled))
+}
+
+func (o *object) floats(name string, vs []float64) {
+	spelled := make([]string, len(vs))
+	for i, v := range vs {
+		spelled[i] = o.number(name, v)
+	}
+	o.raw(name, list(spelled))
+}
+
+func (o *object) strings(name string, vs []string) {
+	spelled := make([]string, len(vs))
+	for i, v := range vs {
+		spelled[i] = quote(v)
+	}
+	o.raw(name, list(spelled))
+}
+
+// object adds a nested object.
+func (o *object) object(name string, in *object) {
+	if o.err == nil {
+		o.err = in.err
+	}
+	o.raw(name, in.String())
+}
+
+func (o *object) String() string { return "{" + o.b.String() + "}" }
+
+func list(spelled []string) string { return "[" + strings.Join(spelled, ", ") + "]" }
+
+// spell is the shortest decimal that reads back as v. Exponents stand only
+// below -4 and from 16 on, with a sign and two digits.
+func spell(v float64) (string, error) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "null", fmt.Errorf("%v is no number", v)
+	}
+	if v == 0 {
+		if math.Signbit(v) {
+			return "-0.0", nil
+		}
+		return "0.0", nil
+	}
+	short := strconv.FormatFloat(v, 'e', -1, 64)
+	_, exponent, _ := strings.Cut(short, "e")
+	if e, _ := strconv.Atoi(exponent); e < -4 || e >= 16 {
+		return short, nil
+	}
+	plain := strconv.FormatFloat(v, 'f', -1, 64)
+	if !strings.Contains(plain, ".") {
+		plain += ".0"
+	}
+	return plain, nil
+}
+
+// quote is a JSON string in ASCII.
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range strings.ToValidUTF8(s, string(utf8.RuneError)) {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '\b':
+			b.WriteString(`\b`)
+		case r == '\f':
+			b.WriteString(`\f`)
+		case r >= 0x20 && r < 0x7f:
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

@@ -1,0 +1,85 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// words are common and short: most vocabularies hold each as one token.
+var words = strings.Fields(`
+time year people way day man thing woman life child world school state family student group country problem
+hand part place case week company system program question work government number night point home water room
+mother area money story fact month lot right study book eye job word business issue side kind head house
+service friend father power hour game line end member law car city community name president team minute idea
+body information back parent face others level office door health person art war history party result change
+morning reason research girl guy moment air teacher force education foot boy age policy music market sense
+nation plan college interest death course someone experience behind north south light river stone green table
+paper glass summer winter garden window bridge letter engine coast island forest metal silver corner signal`)
+
+// maxFits bounds the rounds in which one prompt is brought to its length.
+const maxFits = 8
+
+// writer makes prompts that no other request of the run shares a beginning
+// with: the first word names seed, phase and index.
+type writer struct {
+	seed  int64
+	phase string                                              // "w" warm-up, "m" measured
+	count func(ctx context.Context, text string) (int, error) // nil = count words
+	ratio float64                                             // tokens per word, as seen so far
+}
+
+// prompt writes request i's text, about tokens long, and returns its length in
+// tokens as counted.
+func (w *writer) prompt(ctx context.Context, i, tokens int) (string, int, error) {
+	rnd := rand.New(rand.NewPCG(uint64(w.seed), uint64(i)<<8|uint64(w.phase[0])))
+	text := []string{fmt.Sprintf("%s%x-%08x", w.phase, i, rnd.Uint32())}
+	grow := func(to int) {
+		for len(text) < to {
+			text = append(text, words[rnd.IntN(len(words))])
+		}
+	}
+	if w.count == nil {
+		grow(tokens)
+		return strings.Join(text, " "), max(tokens, 1), nil
+	}
+	if w.ratio == 0 {
+		w.ratio = 1
+	}
+	grow(int(float64(tokens) / w.ratio))
+	best, bestCount := "", 0
+	for range maxFits {
+		joined := strings.Join(text, " ")
+		n, err := w.count(ctx, joined)
+		if err != nil {
+			return "", 0, err
+		}
+		if best == "" || distance(n, tokens) < distance(bestCount, tokens) {
+			best, bestCount = joined, n
+		}
+		if n == tokens {
+			break
+		}
+		text = w.fit(text, n, tokens, grow)
+	}
+	return best, bestCount, nil
+}
+
+// fit changes the number of words by what the last count asks for.
+func (w *writer) fit(text []string, n, tokens int, grow func(int)) []string {
+	w.ratio = max(float64(n)/float64(len(text)), 0.01)
+	step := max(int(float64(distance(n, tokens))/w.ratio), 1)
+	if n > tokens {
+		return text[:max(len(text)-step, 1)]
+	}
+	grow(len(text) + step)
+	return text
+}
+
+func distance(a, b int) int {
+	if a > b {
+		return a - b
+	}
+	return b - a
+}

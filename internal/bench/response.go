@@ -1,0 +1,239 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Limits of what a response may cost.
+const (
+	maxHeader    = 64 << 10
+	maxErrorBody = 512 // bytes of a refused request's body that are kept
+)
+
+// response reads one HTTP/1.1 response that arrives in pieces: the header,
+// then a body that is chunked, counted or ended by the connection's end.
+type response struct {
+	state   int
+	head    []byte
+	Status  int
+	Reason  string
+	Clock   string // value of X-Refit-Clock
+	Close   bool   // the connection ends with this response
+	left    int64  // bytes of the body or of the chunk still to come
+	size    []byte // of a chunk-size or trailer line that is not complete
+	err     error
+	chunked bool
+}
+
+// States of a response.
+const (
+	inHeader = iota
+	inChunkSize
+	inChunk
+	inChunkEnd
+	inTrailer
+	inCounted
+	inOpen // until the connection ends
+	atEnd
+)
+
+// reset prepares for the next response on the same connection.
+func (r *response) reset() {
+	*r = response{head: r.head[:0], size: r.size[:0]}
+}
+
+// started says whether any byte of the response has arrived.
+func (r *response) started() bool { return r.state != inHeader || len(r.head) > 0 }
+
+// feed takes a piece and hands the body's bytes to body, without copying them.
+// It returns the bytes behind the response's end.
+func (r *response) feed(p []byte, body func([]byte)) ([]byte, error) {
+	for len(p) > 0 && r.err == nil && r.state != atEnd {
+		switch r.state {
+		case inHeader:
+			p = r.header(p)
+		case inChunkSize, inTrailer, inChunkEnd:
+			p = r.line(p)
+		case inChunk, inCounted:
+			n := min(r.left, int64(len(p)))
+			body(p[:n])
+			p = p[n:]
+			if r.left -= n; r.left == 0 {
+				r.state = atEnd
+				if r.chunked {
+					r.state = inChunkEnd
+				}
+			}
+		case inOpen:
+			body(p)
+			p = nil
+		}
+	}
+	return p, r.err
+}
+
+// end is told that the connection ended; it reports whether the response was
+// whole by then.
+func (r *response) end() bool {
+	if r.state == inOpen {
+		r.state = atEnd
+	}
+	return r.state == atEnd
+}
+
+func (r *response) header(p []byte) []byte {
+	before := len(r.head)
+	r.head = append(r.head, p...)
+	from := max(before-3, 0)
+	n := bytes.Index(r.head[from:], []byte("\r\n\r\n"))
+	if n < 0 {
+		if len(r.head) > maxHeader {
+			r.err = fmt.Errorf("header longer than %d bytes", maxHeader)
+		}
+		return nil
+	}
+	stop := from + n + 4
+	r.parse(string(r.head[:stop-4]))
+	return p[stop-before:]
+}
+
+// parse reads a complete header and chooses how the body is delimited.
+func (r *response) parse(head string) {
+	first, rest, _ := strings.Cut(head, "\r\n")
+	version, status, ok := strings.Cut(first, " ")
+	if !ok || !strings.HasPrefix(version, "HTTP/1.") {
+		r.err = fmt.Errorf("not an HTTP/1 response: %q", first[:min(len(first), 80)])
+		return
+	}
+	code, reason, _ := strings.Cut(status, " ")
+	n, err := strconv.Atoi(code)
+	if err != nil || len(code) != 3 {
+		r.err = fmt.Errorf("not a status line: %q", first[:min(len(first), 80)])
+		return
+	}
+	if n < 200 { // an interim response; the real one follows
+		r.head = r.head[:0]
+		return
+	}
+	r.Status, r.Reason = n, reason
+	r.Close = version == "HTTP/1.0"
+	r.fields(rest)
+}
+
+func (r *response) fields(rest string) {
+	length := int64(-1)
+	for line := range strings.SplitSeq(rest, "\r\n") {
+		name, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case "content-length":
+			n, err := strconv.ParseInt(value, 10, 64)
+			if err != nil || n < 0 || (length >= 0 && n != length) {
+				r.err = fmt.Errorf("content length %q", value)
+				return
+			}
+			length = n
+		case "transfer-encoding":
+			if !strings.EqualFold(value, "chunked") {
+				r.err = fmt.Errorf("transfer encoding %q", value)
+				return
+			}
+			r.chunked = true
+		case "connection":
+			if strings.EqualFold(value, "close") {
+				r.Close = true
+			} else if strings.EqualFold(value, "keep-alive") {
+				r.Close = false
+			}
+		case "x-refit-clock":
+			r.Clock = value
+		}
+	}
+	r.state, r.left = bodyState(r.Status, r.chunked, length), length
+	r.Close = r.Close || r.state == inOpen
+}
+
+func bodyState(status int, chunked bool, length int64) int {
+	switch {
+	case status == 204 || status == 304:
+		return atEnd
+	case chunked:
+		return inChunkSize
+	case length == 0:
+		return atEnd
+	case length > 0:
+		return inCounted
+	}
+	return inOpen
+}
+
+// line reads the lines of the chunked coding: sizes, the ends of chunks,
+// trailers.
+func (r *response) line(p []byte) []byte {
+	n := bytes.IndexByte(p, '\n')
+	if n < 0 {
+		r.size = append(r.size, p...)
+		if len(r.size) > maxHeader {
+			r.err = fmt.Errorf("chunk line longer than %d bytes", maxHeader)
+		}
+		return nil
+	}
+	line := p[:n]
+	if len(r.size) > 0 {
+		r.size = append(r.size, line...)
+		line = r.size
+	}
+	line = bytes.TrimSuffix(line, []byte{'\r'})
+	switch r.state {
+	case inChunkSize:
+		r.chunkSize(line)
+	case inChunkEnd:
+		if len(line) > 0 {
+			r.err = fmt.Errorf("chunk longer than its size")
+		}
+		r.state = inChunkSize
+	case inTrailer:
+		if len(line) == 0 {
+			r.state = atEnd
+		}
+	}
+	r.size = r.size[:0]
+	return p[n+1:]
+}
+
+func (r *response) chunkSize(line []byte) {
+	hex, _, _ := bytes.Cut(line, []byte{';'})
+	hex = bytes.TrimSpace(hex)
+	if len(hex) == 0 || len(hex) > 8 {
+		r.err = fmt.Errorf("chunk size %q", line[:min(len(line), 40)])
+		return
+	}
+	var n int64
+	for _, c := range hex {
+		d := hexDigit(c)
+		if d < 0 {
+			r.err = fmt.Errorf("chunk size %q", line[:min(len(line), 40)])
+			return
+		}
+		n = n<<4 | d
+	}
+	r.left, r.state = n, inChunk
+	if n == 0 {
+		r.state = inTrailer
+	}
+}
+
+func hexDigit(c byte) int64 {
+	switch {
+	case c >= '0' && c <= '9':
+		return int64(c - '0')
+	case c >= 'a' && c <= 'f':
+		return int64(c-'a') + 10
+	case c >= 'A' && c <= 'F':
+		return int64(c-'A') + 10
+	}
+	return -1
+}

@@ -1,0 +1,77 @@
+package bench
+
+// twister is MT19937 with the integer seeding of the reference's array
+// generator, so that one seed gives the same lengths in both clients.
+type twister struct {
+	state [624]uint32
+	next  int
+}
+
+func newTwister(seed uint32) *twister {
+	t := &twister{next: 624}
+	t.state[0] = seed
+	for i := 1; i < len(t.state); i++ {
+		prev := t.state[i-1]
+		t.state[i] = 1812433253*(prev^prev>>30) + uint32(i)
+	}
+	return t
+}
+
+// word is the next 32 random bits.
+func (t *twister) word() uint32 {
+	if t.next == len(t.state) {
+		t.refill()
+	}
+	y := t.state[t.next]
+	t.next++
+	y ^= y >> 11
+	y ^= y << 7 & 0x9d2c5680
+	y ^= y << 15 & 0xefc60000
+	return y ^ y>>18
+}
+
+func (t *twister) refill() {
+	const n, m = 624, 397
+	for i := range n {
+		y := t.state[i]&0x80000000 | t.state[(i+1)%n]&0x7fffffff
+		v := t.state[(i+m)%n] ^ y>>1
+		if y&1 == 1 {
+			v ^= 0x9908b0df
+		}
+		t.state[i] = v
+	}
+	t.next = 0
+}
+
+// between draws a whole number in [low, high]. Equal limits draw nothing;
+// otherwise words are masked and rejected, one word a try.
+func (t *twister) between(low, high int) int {
+	span := uint32(high - low)
+	if span == 0 {
+		return low
+	}
+	mask := span
+	for shift := 1; shift < 32; shift *= 2 {
+		mask |= mask >> shift
+	}
+	for {
+		if v := t.word() & mask; v <= span {
+			return low + int(v)
+		}
+	}
+}
+
+// lengths draws the prompt and output lengths of n requests, in the
+// reference's order: all prompt lengths, then all output lengths.
+func lengths(seed int64, n, input, output int, ratio float64) (in, out []int) {
+	t := newTwister(uint32(seed))
+	draw := func(most int) []int {
+		least := int(float64(most) * ratio)
+		drawn := make([]int, n)
+		for i := range drawn {
+			drawn[i] = t.between(least, most)
+		}
+		return drawn
+	}
+	return draw(input), draw(output)
+}
