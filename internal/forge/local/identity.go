@@ -1,0 +1,50 @@
+package local
+
+import (
+	"net/http"
+	"strconv"
+)
+
+func (s *Server) user(c call) (answer, error) { return ok(c.links.user(c.login)) }
+
+type wireRate struct {
+	Limit     int   `json:"limit"`
+	Remaining int   `json:"remaining"`
+	Used      int   `json:"used"`
+	Reset     int64 `json:"reset"`
+}
+
+// rateLimit says that there is none worth speaking of.
+func (s *Server) rateLimit(call) (answer, error) {
+	rate := wireRate{Limit: 1_000_000, Remaining: 1_000_000, Reset: s.now() + 3600}
+	var body struct {
+		Resources map[string]wireRate `json:"resources"`
+		Rate      wireRate            `json:"rate"`
+	}
+	body.Resources, body.Rate = map[string]wireRate{"core": rate, "graphql": rate}, rate
+	return ok(body)
+}
+
+func (s *Server) repository(c call) (answer, error) {
+	w := s.wireRepo(c.links)
+	w.Rights = &rights{Admin: s.permission(c.login) == "admin", Push: s.mayWrite(c.login), Pull: true}
+	return ok(w)
+}
+
+func (s *Server) collaborator(c call) (answer, error) {
+	login, known := c.PathValue("login"), false
+	for _, l := range s.Tokens {
+		known = known || l == login
+	}
+	if _, listed := s.Permissions[login]; !known && !listed {
+		return answer{}, refuse(http.StatusNotFound, "%s is not a user", strconv.Quote(login))
+	}
+	var body struct {
+		Permission string    `json:"permission"`
+		Role       string    `json:"role_name"`
+		User       *wireUser `json:"user"`
+	}
+	body.Permission = s.permission(login)
+	body.Role, body.User = body.Permission, c.links.user(login)
+	return ok(body)
+}

@@ -1,0 +1,118 @@
+package local
+
+import (
+	"database/sql"
+)
+
+func (s *Server) pullLabels(c call) (answer, error) {
+	p, err := s.pullNumbered(c)
+	if err != nil {
+		return answer{}, err
+	}
+	return listing(c, c.links.labels(p.labels))
+}
+
+// addLabels puts labels on a pull request; each one that is new is an event.
+func (s *Server) addLabels(c call) (answer, error) {
+	p, err := s.pullNumbered(c)
+	if err != nil {
+		return answer{}, err
+	}
+	var in struct{ Labels []string }
+	if err := c.readLabels(&in.Labels); err != nil {
+		return answer{}, err
+	}
+	for _, name := range in.Labels {
+		if err := checkLabel(name); err != nil {
+			return answer{}, err
+		}
+	}
+	for _, name := range in.Labels {
+		if err := s.addLabel(c, p.number, name); err != nil {
+			return answer{}, err
+		}
+	}
+	if p, err = s.pullNumbered(c); err != nil {
+		return answer{}, err
+	}
+	return ok(c.links.labels(p.labels))
+}
+
+// readLabels accepts both of GitHub's forms: {"labels": [...]} and [...].
+func (c call) readLabels(names *[]string) error {
+	var raw rawJSON
+	if err := c.read(&raw); err != nil {
+		return err
+	}
+	if raw.decode(names) == nil {
+		return nil
+	}
+	var in struct{ Labels []string }
+	if raw.decode(&in) != nil {
+		return refuse(422, "Invalid request: labels is not a list of names")
+	}
+	*names = in.Labels
+	return nil
+}
+
+func (s *Server) addLabel(c call, number int, name string) error {
+	ctx := c.Context()
+	p, err := s.findPull(ctx, `number = ?`, number)
+	if err != nil {
+		return err
+	}
+	if p.has(name) {
+		return nil
+	}
+	// What git says is asked before the transaction, so that it stays short.
+	starts, err := s.starts(ctx, p)
+	if err != nil {
+		return err
+	}
+	err = s.tx(ctx, func(tx *sql.Tx) error {
+		made, _, err := s.ensureLabel(ctx, tx, name, "", "")
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO pull_label (pull, name) VALUES (?, ?)`, p.number, made.name)
+		if err != nil {
+			return err
+		}
+		p.labels, p.updated = append(p.labels, made), s.now()
+		if err := s.savePull(ctx, tx, p); err != nil {
+			return err
+		}
+		if !starts {
+			return nil
+		}
+		return s.labeled(ctx, tx, c.actor(), p, made)
+	})
+	s.work.wake()
+	return err
+}
+
+func (s *Server) removeLabel(c call) (answer, error) {
+	p, err := s.pullNumbered(c)
+	if err != nil {
+		return answer{}, err
+	}
+	ctx, name := c.Context(), c.PathValue("name")
+	if !p.has(name) {
+		return answer{}, refuse(404, "Label does not exist")
+	}
+	err = s.tx(ctx, func(tx *sql.Tx) error {
+		p.updated = s.now()
+		if err := s.savePull(ctx, tx, p); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `DELETE FROM pull_label WHERE pull = ? AND name = ?`, p.number, name)
+		return err
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	if p, err = s.pullNumbered(c); err != nil {
+		return answer{}, err
+	}
+	return ok(c.links.labels(p.labels))
+}

@@ -1,0 +1,134 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	callTimeout     = 90 * time.Second // one call with its retries
+	downloadTimeout = 15 * time.Minute
+	headerTimeout   = 30 * time.Second
+	maxAnswer       = 32 << 20 // bytes of one answer
+	tries           = 4
+	firstWait       = 250 * time.Millisecond
+)
+
+// errTooLarge says that an answer passed its limit.
+var errTooLarge = errors.New("answer too large")
+
+// A transport adds the credential on its own origin, counts, bounds answers,
+// and repeats reads that met a network error or a 5xx.
+type transport struct {
+	client *Client
+	next   http.RoundTripper
+	origin string
+	token  string
+	limit  int64
+	calls  atomic.Int64
+}
+
+// newBase returns a transport of our own, so that nothing else in the process
+// shares its connections or changes its limits. Proxies apply to other hosts only.
+func newBase() *http.Transport {
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+		TLSHandshakeTimeout:    10 * time.Second,
+		ResponseHeaderTimeout:  headerTimeout,
+		IdleConnTimeout:        30 * time.Second,
+		MaxIdleConnsPerHost:    4,
+		MaxResponseHeaderBytes: 1 << 20,
+		ForceAttemptHTTP2:      true,
+	}
+}
+
+// RoundTrip sends the request; only reads are ever sent twice.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	if t.token != "" && origin(req.URL) == t.origin {
+		req.Header.Set("Authorization", "Bearer "+t.token)
+	}
+	wait := firstWait
+	for try := 1; ; try++ {
+		t.calls.Add(1)
+		resp, err := t.next.RoundTrip(req)
+		if try == tries || !repeatable(req, resp, err) {
+			if resp != nil {
+				resp.Body = &bounded{body: resp.Body, left: t.limit}
+			}
+			return resp, err
+		}
+		if resp != nil {
+			io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
+			resp.Body.Close()
+		}
+		if err := t.wait(req.Context(), wait); err != nil {
+			return nil, err
+		}
+		wait *= 2
+	}
+}
+
+func (t *transport) wait(ctx context.Context, d time.Duration) error {
+	if t.client.Wait != nil {
+		return t.client.Wait(ctx, d)
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+func repeatable(req *http.Request, resp *http.Response, err error) bool {
+	if req.Method != http.MethodGet && req.Method != http.MethodHead || req.Context().Err() != nil {
+		return false
+	}
+	return err != nil || resp.StatusCode >= 500
+}
+
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// A bounded body fails instead of ending early when the answer is too long.
+type bounded struct {
+	body io.ReadCloser
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.body.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		b.left = 0
+		return 0, errTooLarge
+	}
+	return n, err
+}
+
+func (b *bounded) Close() error { return b.body.Close() }
+
+// Loopback reports whether a "host" or "host:port" names this machine without
+// asking a resolver: "localhost", 127.0.0.0/8 or [::1].
+func Loopback(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]")
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
