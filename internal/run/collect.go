@@ -1,0 +1,250 @@
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/refit-bench/refit/internal/bench"
+	"github.com/refit-bench/refit/internal/eval"
+	"github.com/refit-bench/refit/internal/result"
+	"github.com/refit-bench/refit/internal/workspace"
+)
+
+// maxResult bounds each result file of a job.
+const maxResult = 256 << 20
+
+// scoreFile is where `refit eval` leaves the score with its answers.
+const scoreFile = "refit_score.json"
+
+// collect takes the job's files out of the checkout and makes its rows. What
+// is missing or wrong becomes a problem and a row with the result lost, never
+// no row.
+func (j Job) collect(env map[string]string, lost string, end *Ending) error {
+	j.keepLog("server.log", end)
+	j.keepLog("gpu_metrics.csv", end)
+	var lines []result.Line
+	if j.Throughput {
+		row, err := j.throughput(env)
+		if err != nil {
+			row.Result = lost
+			end.Problems = append(end.Problems, err.Error())
+		}
+		lines = append(lines, result.Line{Kind: result.KindRow, Row: &row})
+	}
+	if j.Eval {
+		row, err := j.eval()
+		if err != nil {
+			row.Result, row.Score, row.StdErr = lost, nil, nil
+			end.Problems = append(end.Problems, err.Error())
+		}
+		lines = append(lines, result.Line{Kind: result.KindEval, Eval: &row})
+	}
+	var b bytes.Buffer
+	if err := result.WriteLines(&b, lines); err != nil {
+		return err
+	}
+	return workspace.WriteFile(filepath.Join(j.Out, result.RowsFile), b.Bytes(), 0o644)
+}
+
+// keepLog copies a log's end, with secrets hidden, when there is one.
+func (j Job) keepLog(name string, end *Ending) {
+	src, err := tailOf(filepath.Join(j.Checkout, name), maxLog)
+	if err == nil {
+		err = workspace.WriteFile(filepath.Join(j.Out, name), j.hideSecrets(src), 0o644)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		end.Problems = append(end.Problems, fmt.Sprintf("keep %s: %v", name, err))
+	}
+}
+
+// throughput makes the row of the raw result file.
+func (j Job) throughput(env map[string]string) (result.Row, error) {
+	row := result.Row{
+		Family: j.Family, Key: j.Key, Fingerprint: j.Fingerprint, Image: j.Image, Digest: j.Digest, Label: j.Label,
+		Conc: j.Row.Int("conc"), ISL: j.Row.Int("isl"), OSL: j.Row.Int("osl"), Scenario: env["SCENARIO_TYPE"],
+		Result: result.Passed, Plan: j.Row, Provenance: j.Provenance,
+		Health: bench.Health{Verdict: bench.Unknown, Reasons: []string{"no result"}, DelaySource: "none"},
+	}
+	raw, err := readResult(filepath.Join(j.Checkout, j.Name+".json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return row, fmt.Errorf("recipe left no %s.json", j.Name)
+	}
+	if err != nil {
+		return row, fmt.Errorf("throughput result: %w", err)
+	}
+	if err := workspace.WriteFile(filepath.Join(j.Out, j.Name+".json"), raw, 0o644); err != nil {
+		return row, err
+	}
+	if err := readCounts(raw, &row); err != nil {
+		return row, err
+	}
+	agg, metrics, err := result.Normalise(raw, env)
+	if err != nil {
+		return row, fmt.Errorf("normalise the throughput result: %w", err)
+	}
+	row.Agg, row.Metrics = json.RawMessage(agg), metrics
+	if err := workspace.WriteFile(filepath.Join(j.Out, "agg_"+j.Name+".json"), agg, 0o644); err != nil {
+		return row, err
+	}
+	if t := (bench.Totals{Completed: row.Requests - *row.RequestErrors, Failed: *row.RequestErrors}); !t.Passed() {
+		return row, fmt.Errorf("%d of %d requests failed", t.Failed, row.Requests)
+	}
+	return row, nil
+}
+
+// readCounts takes what the aggregate has no key for out of the raw file.
+func readCounts(raw []byte, row *result.Row) error {
+	var file struct {
+		Prompts   *int `json:"num_prompts"`
+		Completed *int `json:"completed"`
+		Conc      *int `json:"max_concurrency"`
+	}
+	if err := json.Unmarshal(raw, &file); err != nil {
+		return fmt.Errorf("throughput result: %w", err)
+	}
+	if file.Prompts == nil || file.Completed == nil || *file.Completed < 0 || *file.Completed > *file.Prompts {
+		return errors.New("throughput result: num_prompts and completed do not fit together")
+	}
+	if file.Conc == nil || *file.Conc != row.Conc {
+		return fmt.Errorf("throughput result: not measured at concurrency %d", row.Conc)
+	}
+	failed := *file.Prompts - *file.Completed
+	row.Requests, row.RequestErrors = *file.Prompts, &failed
+	health, err := bench.HealthOf(raw)
+	row.Health = health
+	return err
+}
+
+// eval makes the row of the score that `refit eval` left.
+func (j Job) eval() (result.EvalRow, error) {
+	row := result.EvalRow{
+		Family: j.Family, Key: j.Key, Fingerprint: j.Fingerprint, Image: j.Image, Digest: j.Digest, Label: j.Label,
+		Conc: j.Row.Int("conc"), Suite: j.EvalTask, Metric: eval.Metric, Result: result.Passed,
+		Plan: j.Row, Provenance: j.Provenance,
+	}
+	if row.Suite == "" {
+		row.Suite = "gsm8k"
+	}
+	set, err := j.keepEval()
+	if err != nil {
+		return row, err
+	}
+	src, err := readResult(filepath.Join(j.Checkout, scoreFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return row, errors.New("eval left no score")
+	}
+	if err != nil {
+		return row, fmt.Errorf("eval result: %w", err)
+	}
+	var score eval.Score
+	if err := json.Unmarshal(src, &score); err != nil {
+		return row, fmt.Errorf("eval result: %w", err)
+	}
+	if score.Samples == 0 || score.Samples != len(score.Answers) {
+		return row, fmt.Errorf("eval result: %d samples and %d answers", score.Samples, len(score.Answers))
+	}
+	row.Suite, row.Metric, row.Samples, row.Answers = score.Task, score.Metric, score.Samples, score.Answers
+	row.Score = &score.Score
+	if score.Samples > 1 {
+		row.StdErr = &score.StdErr
+	}
+	row.Agg, err = firstOf(set)
+	return row, err
+}
+
+// keepEval copies the eval's files into one set and returns it.
+func (j Job) keepEval() (map[string][]byte, error) {
+	set := map[string][]byte{}
+	if err := os.MkdirAll(filepath.Join(j.Out, evalDir), 0o755); err != nil {
+		return nil, err
+	}
+	for _, pattern := range []string{"meta_env.json", "results*.json", "sample*.jsonl"} {
+		found, err := filepath.Glob(filepath.Join(escapeGlob(j.Checkout), pattern))
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range found {
+			src, err := readResult(path)
+			if err != nil {
+				return nil, fmt.Errorf("eval result: %w", err)
+			}
+			name := filepath.Base(path)
+			set[name] = src
+			if err := workspace.WriteFile(filepath.Join(j.Out, evalDir, name), src, 0o644); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(set) == 0 {
+		return nil, errors.New("eval left no files")
+	}
+	return set, nil
+}
+
+// evalDir is the folder of a job's output that holds the eval's files.
+const evalDir = "eval"
+
+// firstOf is the aggregate row of an eval set.
+func firstOf(set map[string][]byte) (json.RawMessage, error) {
+	all, err := result.CollectEvals(set)
+	if err != nil {
+		return nil, err
+	}
+	var rows []json.RawMessage
+	if err := json.Unmarshal(all, &rows); err != nil {
+		return nil, fmt.Errorf("aggregate of the eval: %w", err)
+	}
+	if len(rows) != 1 {
+		return nil, fmt.Errorf("aggregate of the eval: %d rows, want 1", len(rows))
+	}
+	return rows[0], nil
+}
+
+// readResult reads a regular file of bounded size.
+func readResult(path string) ([]byte, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxResult {
+		return nil, fmt.Errorf("%s: not a regular file of at most %d bytes", filepath.Base(path), maxResult)
+	}
+	return os.ReadFile(path)
+}
+
+// tailOf reads the last bytes of a regular file.
+func tailOf(path string, most int64) ([]byte, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file", filepath.Base(path))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if _, err := f.Seek(max(info.Size()-most, 0), io.SeekStart); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
+func escapeGlob(path string) string {
+	var b bytes.Buffer
+	for _, c := range []byte(path) {
+		if bytes.IndexByte([]byte(`*?[\`), c) >= 0 {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}

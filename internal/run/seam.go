@@ -1,0 +1,33 @@
+package run
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/refit-bench/refit/internal/workspace"
+)
+
+// seam is bash: functions that take the place of the library's own.
+//
+//go:embed seam.sh
+var seam []byte
+
+// library is the file that every bash recipe sources.
+const library = "benchmarks/benchmark_lib.sh"
+
+// sew appends the seam to the library of a job's own copy of the checkout.
+// Functions that are defined later win, so the recipe needs no change.
+func sew(checkout string) error {
+	path := filepath.Join(checkout, filepath.FromSlash(library))
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("recipe library: %w", err)
+	}
+	if bytes.HasSuffix(src, seam) {
+		return nil
+	}
+	return workspace.WriteFile(path, append(src, seam...), 0o755)
+}
