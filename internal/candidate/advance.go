@@ -1,0 +1,195 @@
+package candidate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/refit-bench/refit/internal/forge"
+)
+
+// Status is where a candidate stood when Advance returned.
+type Status struct {
+	Summary
+	Waiting string // what it waits for, when State is Waits
+	Reason  string // why it ended, when Outcome is not Validated
+	Sealed  bool   // it had its receipt before, nothing was done
+}
+
+// work is one Advance of one candidate: the receipts that hold, and what was
+// looked up on the way. It lives for one call.
+type work struct {
+	*Shepherd
+	c     Candidate
+	now   time.Time
+	login string
+
+	receipts map[string]Receipt // newest of each step
+	fresh    []Receipt          // of steps before propose: kept once propose has claimed
+	claimed  bool
+	leased   string // commit of the lease we hold, "" when we hold none
+
+	pull *forge.Pull // looked up at most once between two writes
+	tree map[string]treeView
+}
+
+// Advance walks the lifecycle from the top. A step whose receipt holds is
+// skipped; the first that must wait ends the walk. It never sleeps. An error
+// means that it could not do its work; the candidate is as it was.
+func (s *Shepherd) Advance(ctx context.Context, c Candidate) (Status, error) {
+	w, err := s.open(ctx, c)
+	if err != nil {
+		return Status{}, err
+	}
+	if st, ok := w.sealed(); ok {
+		return st, nil
+	}
+	defer w.dropLease(context.WithoutCancel(ctx))
+	if end, ok := w.pendingEnd(); ok {
+		return w.walkEnding(ctx, end)
+	}
+	return w.walk(ctx, Lifecycle)
+}
+
+// Rehearse walks only the steps that look, and writes nothing.
+func (s *Shepherd) Rehearse(ctx context.Context, c Candidate) (Status, error) {
+	w, err := s.open(ctx, c)
+	if err != nil {
+		return Status{}, err
+	}
+	if st, ok := w.sealed(); ok {
+		return st, nil
+	}
+	var looks []Step
+	for _, step := range Lifecycle {
+		if step.Name == "propose" {
+			break
+		}
+		looks = append(looks, step)
+	}
+	st, err := w.walk(ctx, looks)
+	if err == nil && st.State == Done && st.Outcome == "" {
+		st.State = Ready
+	}
+	return st, err
+}
+
+func (s *Shepherd) open(ctx context.Context, c Candidate) (*work, error) {
+	all, err := s.Ledger.Receipts(ctx, c.ID)
+	if err != nil {
+		return nil, fmt.Errorf("candidate %s: read receipts: %w", c.ID, err)
+	}
+	w := &work{Shepherd: s, c: c, now: s.Now(), receipts: map[string]Receipt{}, tree: map[string]treeView{}}
+	for _, r := range all {
+		w.receipts[r.Step] = r
+	}
+	_, w.claimed = w.receipts["propose"]
+	return w, nil
+}
+
+func (w *work) walk(ctx context.Context, steps []Step) (Status, error) {
+	for _, step := range steps {
+		err := w.take(ctx, step)
+		var wait Waiting
+		var end *End
+		switch {
+		case errors.As(err, &wait):
+			w.tell(step.Name, "waiting", wait.For)
+			return w.status(ctx, step.Name, Waits, wait.For, nil)
+		case errors.As(err, &end):
+			w.tell(step.Name, "end", end.Error())
+			return w.finishWith(ctx, step, end)
+		case err != nil:
+			return Status{}, fmt.Errorf("candidate %s: %s: %w", w.c.ID, step.Name, err)
+		}
+	}
+	return w.status(ctx, steps[len(steps)-1].Name, Done, "", nil)
+}
+
+// take skips a step whose receipt holds; otherwise it checks the precondition,
+// makes sure that nobody else writes, acts, and keeps the receipt.
+func (w *work) take(ctx context.Context, step Step) error {
+	subject, err := step.Subject(ctx, w)
+	if err != nil {
+		return err
+	}
+	if r, ok := w.receipts[step.Name]; ok && subject != "" && r.Subject == subject {
+		w.tell(step.Name, "kept", "receipt of "+r.At.UTC().Format(time.DateTime)+" UTC holds")
+		return nil
+	}
+	if err := step.Ready(ctx, w); err != nil {
+		return err
+	}
+	if step.Name == "propose" || w.claimed {
+		if err := w.takeLease(ctx); err != nil {
+			return err
+		}
+	}
+	w.tell(step.Name, "start", "")
+	evidence, err := step.Act(w, ctx)
+	if err != nil {
+		return err
+	}
+	return w.keep(ctx, step.Name, subject, evidence)
+}
+
+// keep records a receipt. What the steps before propose found is written
+// together with propose's own receipt: until then nothing exists to describe.
+func (w *work) keep(ctx context.Context, step, subject string, evidence any) error {
+	data, err := json.Marshal(evidence)
+	if err != nil {
+		return fmt.Errorf("receipt of %s: %w", step, err)
+	}
+	r := Receipt{Candidate: w.c.ID, Step: step, Subject: subject, By: w.login, At: w.now, Evidence: data}
+	w.receipts[step] = r
+	w.fresh = append(w.fresh, r)
+	if step == "propose" {
+		w.claimed = true
+	}
+	if w.claimed {
+		for _, r := range w.fresh {
+			if err := w.Ledger.Append(ctx, r); err != nil {
+				return fmt.Errorf("receipt of %s: %w", r.Step, err)
+			}
+		}
+		w.fresh = nil
+	}
+	w.tell(step, "done", describe(evidence))
+	return nil
+}
+
+// evidence decodes what a step left behind.
+func evidence[T any](w *work, step string) (T, error) {
+	var v T
+	r, ok := w.receipts[step]
+	if !ok {
+		return v, fmt.Errorf("no receipt of step %s", step)
+	}
+	if err := json.Unmarshal(r.Evidence, &v); err != nil {
+		return v, fmt.Errorf("receipt of step %s: %w", step, err)
+	}
+	return v, nil
+}
+
+// describe is the one line about a step's evidence that progress shows.
+func describe(evidence any) string {
+	if s, ok := evidence.(fmt.Stringer); ok {
+		return s.String()
+	}
+	return ""
+}
+
+// Describe is the one line about a receipt that lists and pages show.
+func Describe(r Receipt) string {
+	into := map[string]fmt.Stringer{
+		"doctor": &Doctored{}, "resolve": &Resolved{}, "inspect": &Inspected{}, "rehearse": &Rehearsed{},
+		"propose": &Proposed{}, "baseline": &Published{}, "smoke": &Measured{}, "enter": &Entered{},
+		"sweep": &Measured{}, "certify": &Certified{}, "finish": &Sealed{}, "outcome": &Sealed{},
+	}[r.Step]
+	if into == nil || json.Unmarshal(r.Evidence, into) != nil {
+		return ""
+	}
+	return into.String()
+}

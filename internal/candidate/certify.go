@@ -1,0 +1,139 @@
+package candidate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/refit-bench/refit/internal/compare"
+	"github.com/refit-bench/refit/internal/gate"
+	"github.com/refit-bench/refit/internal/matrix"
+	"github.com/refit-bench/refit/internal/report"
+	"github.com/refit-bench/refit/internal/result"
+	"github.com/refit-bench/refit/internal/workspace"
+)
+
+// Certified is what certify leaves behind: the verdicts and the gates.
+type Certified struct {
+	RunID    int64             `json:"run-id"`
+	Attempt  int               `json:"run-attempt"`
+	Head     string            `json:"head"`
+	Verdicts map[string]string `json:"verdicts"` // throughput, tpot, accuracy; ttft is reported only
+	Gates    []gate.Verdict    `json:"gates"`
+	Result   compare.Result    `json:"result"`
+	URL      string            `json:"url"`
+}
+
+func (c Certified) String() string {
+	return fmt.Sprintf("throughput %s, tpot %s, accuracy %s", c.Verdicts["throughput"], c.Verdicts["tpot"], c.Verdicts["accuracy"])
+}
+
+// dimensions are what a candidate is judged and reported on.
+var dimensions = []string{"throughput", "tpot", "ttft", "accuracy"}
+
+// Dimensions names them, in the order they are shown.
+func Dimensions() []string { return slices.Clone(dimensions) }
+
+func bySweepRun(_ context.Context, w *work) (string, error) {
+	m, err := evidence[Measured](w, "sweep")
+	if err != nil {
+		return "", err
+	}
+	return workspace.Identity([]any{m.RunID, m.Attempt, w.receipts["sweep"].Subject}), nil
+}
+
+// certify verifies the sweep's artifacts, compares them with the published
+// history of the old image, asks the gates and publishes the final report.
+func (w *work) certify(ctx context.Context) (any, error) {
+	v, err := w.head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, a, err := w.judge(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	verdict := gate.All(c.Gates)
+	required := gate.Policy(w.Config.Policy.Require, c.Result)
+	switch {
+	case verdict.Answer == gate.Pass:
+		a.stands = report.Validated
+	case required.Answer == gate.Fail:
+		a.stands = report.Regressed
+	default:
+		a.stands = report.Uncertain
+	}
+	if c.URL, err = w.publishAttempt(ctx, a); err != nil {
+		return nil, err
+	}
+	switch a.stands {
+	case report.Validated:
+		return c, nil
+	case report.Regressed:
+		w.receipts["certify"] = Receipt{Evidence: mustJSON(c)} // for the summary of the end
+		return nil, &End{Regressed, FinalSweep, required.Reason}
+	default:
+		return nil, &End{Uncertain, FinalSweep, verdict.Reason}
+	}
+}
+
+// judge derives everything from the artifacts and the history, again.
+func (w *work) judge(ctx context.Context, v treeView) (Certified, attempt, error) {
+	m, err := evidence[Measured](w, "sweep")
+	if err != nil {
+		return Certified{}, attempt{}, err
+	}
+	run, err := w.Forge.Run(ctx, m.RunID)
+	if err != nil {
+		return Certified{}, attempt{}, fmt.Errorf("run %d: %w", m.RunID, err)
+	}
+	want := matrix.Full(v.Points)
+	p, err := w.proven(ctx, run, want)
+	if err != nil {
+		return Certified{}, attempt{}, err
+	}
+	r, err := evidence[Resolved](w, "resolve")
+	if err != nil {
+		return Certified{}, attempt{}, err
+	}
+	rows, evals, err := w.History(ctx, w.c.Family, r.OldDigest)
+	if err != nil {
+		return Certified{}, attempt{}, fmt.Errorf("history of the old image: %w", err)
+	}
+	res := compare.Compare(byRun(rows), [][]result.Row{p.run.Rows}, evals, p.run.Evals)
+	c := Certified{RunID: run.ID, Attempt: run.Attempt, Head: run.HeadSHA, Verdicts: map[string]string{}, Result: res}
+	for _, d := range dimensions {
+		c.Verdicts[d] = string(res.Overall(d))
+	}
+	c.Gates = append(p.gates, w.tagHolds(ctx, r), gate.Policy(w.Config.Policy.Require, res))
+	return c, attempt{kind: "final", run: run, want: want, proof: p, verdicts: &res}, nil
+}
+
+// tagHolds says whether the tag in the recipe still is the digest that was measured.
+func (w *work) tagHolds(ctx context.Context, r Resolved) gate.Verdict {
+	img, err := w.digest(ctx, r.NewImage)
+	if err != nil {
+		return gate.Verdict{Gate: "tag", Answer: gate.Unknown, Reason: err.Error()}
+	}
+	if img.Digest != r.NewDigest {
+		return fail("tag", "%s is now %s, measured was %s", r.NewImage, img.Digest, r.NewDigest)
+	}
+	return pass("tag", "%s still is %s", r.NewImage, r.NewDigest)
+}
+
+// byRun groups rows by the run that made them, oldest run first.
+func byRun(rows []result.Row) [][]result.Row {
+	index := map[[2]int64]int{}
+	var runs [][]result.Row
+	for _, row := range rows {
+		id := [2]int64{row.Provenance.RunID, int64(row.Provenance.Attempt)}
+		i, ok := index[id]
+		if !ok {
+			i = len(runs)
+			index[id] = i
+			runs = append(runs, nil)
+		}
+		runs[i] = append(runs[i], row)
+	}
+	return runs
+}

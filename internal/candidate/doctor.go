@@ -1,0 +1,151 @@
+package candidate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/refit-bench/refit/internal/gate"
+)
+
+// Doctored is what doctor leaves behind.
+type Doctored struct {
+	Login  string         `json:"login"`
+	Checks []gate.Verdict `json:"checks"`
+}
+
+func (d Doctored) String() string {
+	return fmt.Sprintf("%d checks passed as %s", len(d.Checks), d.Login)
+}
+
+// everySession binds doctor's receipt to this process: every session looks for itself.
+func everySession(_ context.Context, w *work) (string, error) { return w.Holder.String(), nil }
+
+func always(context.Context, *work) error { return nil }
+
+// doctor refuses to start what could not be finished: the wrong login, a
+// missing right, label or workflow, a clock that is off.
+func (w *work) doctor(ctx context.Context) (any, error) {
+	d, err := w.Shepherd.Doctor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w.login = d.Login
+	if v := gate.All(d.Checks); v.Answer == gate.Fail {
+		return nil, errors.New(v.Reason)
+	}
+	return d, nil
+}
+
+// Doctor runs every check and reports all of them, failed ones included. The
+// error says that the forge could not be asked at all.
+func (s *Shepherd) Doctor(ctx context.Context) (Doctored, error) {
+	login, err := s.Forge.Login(ctx)
+	if err != nil {
+		return Doctored{}, fmt.Errorf("who am I: %w", err)
+	}
+	d := Doctored{Login: login}
+	for _, check := range []func(context.Context, string) (gate.Verdict, error){
+		s.checkLogin, s.checkPermission, s.checkClock, s.checkLabel, s.checkWorkflows,
+	} {
+		v, err := check(ctx, login)
+		if err != nil {
+			return d, err
+		}
+		d.Checks = append(d.Checks, v)
+	}
+	if s.Local != nil {
+		d.Checks = append(d.Checks, s.Local(ctx)...)
+	}
+	return d, nil
+}
+
+func (s *Shepherd) checkLogin(_ context.Context, login string) (gate.Verdict, error) {
+	want := s.Config.Forge.Login
+	switch {
+	case want == "":
+		return pass("login", "write credential belongs to %s; refit.yaml names no login", login), nil
+	case login != want:
+		return fail("login", "write credential belongs to %s, refit.yaml wants %s: every later step would be refused as not owned; use a token of %s or change forge.login", login, want, want), nil
+	}
+	return pass("login", "write credential belongs to %s", login), nil
+}
+
+func (s *Shepherd) checkPermission(ctx context.Context, login string) (gate.Verdict, error) {
+	level, err := s.Forge.Permission(ctx, login)
+	if err != nil {
+		return gate.Verdict{}, fmt.Errorf("permission of %s: %w", login, err)
+	}
+	if !slices.Contains([]string{"admin", "maintain", "write"}, level) {
+		return fail("permission", "%s has permission %q: pushing, labelling and dispatching need write", login, level), nil
+	}
+	return pass("permission", "%s may push, label and dispatch (%s)", login, level), nil
+}
+
+// clockSkew is how far this clock may be from the forge's: provenance compares
+// their timestamps.
+const clockSkew = 30 * time.Second
+
+func (s *Shepherd) checkClock(ctx context.Context, _ string) (gate.Verdict, error) {
+	there, err := s.Forge.ServerTime(ctx)
+	if err != nil {
+		return gate.Verdict{}, fmt.Errorf("clock of the forge: %w", err)
+	}
+	if skew := s.Now().Sub(there).Abs(); skew > clockSkew {
+		return fail("clock", "this clock is %s away from the forge's: set it (at most %s)", skew.Round(time.Second), clockSkew), nil
+	}
+	return pass("clock", "within %s of the forge", clockSkew), nil
+}
+
+func (s *Shepherd) checkLabel(ctx context.Context, _ string) (gate.Verdict, error) {
+	labels, err := s.Forge.Labels(ctx)
+	if err != nil {
+		return gate.Verdict{}, fmt.Errorf("labels: %w", err)
+	}
+	want := s.Config.Policy.SweepLabel
+	if !slices.Contains(labels, want) {
+		return fail("label", "label %s does not exist: create it, or change policy.sweep-label", want), nil
+	}
+	return pass("label", "%s exists", want), nil
+}
+
+// checkWorkflows reads the two workflow files as text on the default branch:
+// they must exist and carry the trigger that refit will pull.
+func (s *Shepherd) checkWorkflows(ctx context.Context, _ string) (gate.Verdict, error) {
+	branch, err := s.Forge.DefaultBranch(ctx)
+	if err != nil {
+		return gate.Verdict{}, fmt.Errorf("default branch: %w", err)
+	}
+	for _, need := range []struct{ file, trigger string }{
+		{s.Config.Executor.Targeted, "workflow_dispatch"},
+		{s.Config.Executor.Sweep, "labeled"},
+	} {
+		file := path.Join(s.Paths.Workflows, need.file)
+		src, err := s.Forge.File(ctx, branch, file)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fail("workflows", "%s is not on %s", file, branch), nil
+		}
+		if err != nil {
+			return gate.Verdict{}, fmt.Errorf("workflow %s: %w", file, err)
+		}
+		if !bytes.Contains(src, []byte(need.trigger)) {
+			return fail("workflows", "%s has no %s trigger: refit could not start it", file, need.trigger), nil
+		}
+	}
+	names := strings.Join([]string{s.Config.Executor.Targeted, s.Config.Executor.Sweep}, ", ")
+	return pass("workflows", "%s are on %s", names, branch), nil
+}
+
+func pass(name, format string, args ...any) gate.Verdict {
+	return gate.Verdict{Gate: name, Answer: gate.Pass, Reason: fmt.Sprintf(format, args...)}
+}
+
+func fail(name, format string, args ...any) gate.Verdict {
+	return gate.Verdict{Gate: name, Answer: gate.Fail, Reason: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,191 @@
+package candidate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/refit-bench/refit/internal/forge"
+	"github.com/refit-bench/refit/internal/report"
+)
+
+// finishWith ends a candidate that cannot be validated. Before propose there is
+// nothing to clean; after it the Ending list is walked. A handoff touches nothing.
+func (w *work) finishWith(ctx context.Context, step Step, end *End) (Status, error) {
+	if end.Phase == Unknown {
+		end.Phase = step.Phase
+	}
+	if end.Outcome == Handoff || !w.claimed {
+		return w.status(ctx, step.Name, Done, "", end)
+	}
+	return w.walkEnding(ctx, end)
+}
+
+// walkEnding walks Ending from the top. What is done already is found done.
+func (w *work) walkEnding(ctx context.Context, end *End) (Status, error) {
+	if err := w.takeLease(ctx); err != nil {
+		var wait Waiting
+		if errors.As(err, &wait) {
+			return w.status(ctx, "announce", Waits, wait.For, nil)
+		}
+		return Status{}, err
+	}
+	for _, step := range Ending {
+		w.pull = nil
+		err := step.Act(w, ctx, end)
+		var wait Waiting
+		if errors.As(err, &wait) {
+			w.tell(step.Name, "waiting", wait.For)
+			return w.status(ctx, step.Name, Waits, wait.For, nil)
+		}
+		if err != nil {
+			return Status{}, fmt.Errorf("candidate %s: %s: %w", w.c.ID, step.Name, err)
+		}
+	}
+	return w.status(ctx, "receipt", Done, "", end)
+}
+
+// pendingEnd is the end that an earlier Advance announced and did not finish.
+func (w *work) pendingEnd() (*End, bool) {
+	end, err := evidence[End](w, "cleanup")
+	return &end, err == nil
+}
+
+// announce records the decision first, so that a crash cannot lose it, and
+// publishes "cleanup pending" bound to the head.
+func (w *work) announce(ctx context.Context, end *End) error {
+	p, err := w.ownPull(ctx)
+	if err != nil {
+		return err
+	}
+	if _, ok := w.pendingEnd(); !ok {
+		if err := w.keep(ctx, "cleanup", p.HeadSHA, *end); err != nil {
+			return err
+		}
+	}
+	branch := "deleted"
+	if w.keepsBranch(end.Outcome) {
+		branch = "kept"
+	}
+	rec := report.Cleanup{
+		Candidate: w.c.ID, Family: w.c.Family, Outcome: string(end.Outcome), Phase: string(end.Phase),
+		PullRequest: p.Number, Head: p.HeadSHA, Branch: branch,
+		Why:     report.Status(report.Situation(end.Outcome)),
+		Started: w.receipts["cleanup"].At.UTC(),
+	}
+	body, err := w.pages().Record("cleanup", w.c.Parent, w.c.ID, "", rec, w.pages().CleanupComment(rec))
+	if err != nil {
+		return err
+	}
+	_, err = w.upsert(ctx, p.Number, []report.NamedComment{{Name: "cleanup", Body: body}})
+	return err
+}
+
+// keepsBranch is the outcome's disposition, which the workspace may change.
+func (w *work) keepsBranch(o Outcome) bool {
+	switch w.Config.Policy.Outcomes[string(o)] {
+	case "kept":
+		return true
+	case "deleted":
+		return false
+	}
+	return o.KeepsBranch()
+}
+
+func (w *work) cancelRuns(ctx context.Context, _ *End) error {
+	runs, err := w.ownedRuns(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		if r.Status == "completed" {
+			continue
+		}
+		if err := w.Forge.CancelRun(ctx, r.ID); err != nil {
+			return fmt.Errorf("cancel run %d: %w", r.ID, err)
+		}
+	}
+	return nil
+}
+
+func (w *work) awaitRuns(ctx context.Context, _ *End) error {
+	runs, err := w.ownedRuns(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		if r.Status != "completed" {
+			return Waiting{fmt.Sprintf("run %d to end (%s)", r.ID, r.Status)}
+		}
+	}
+	return nil
+}
+
+func (w *work) unlabel(ctx context.Context, _ *End) error {
+	p, err := w.ownPull(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range p.Labels {
+		if !IsSweepLabel(l) && l != w.Config.Policy.SweepLabel {
+			continue
+		}
+		if err := w.Forge.RemoveLabel(ctx, p.Number, l); err != nil {
+			return fmt.Errorf("remove label %s: %w", l, err)
+		}
+	}
+	return nil
+}
+
+func (w *work) redraft(ctx context.Context, _ *End) error {
+	p, err := w.ownPull(ctx)
+	if err != nil || p.Draft || p.State != "open" {
+		return err
+	}
+	return w.Forge.MarkDraft(ctx, p)
+}
+
+func (w *work) closePull(ctx context.Context, _ *End) error {
+	p, err := w.ownPull(ctx)
+	if err != nil || p.State != "open" {
+		return err
+	}
+	closed := "closed"
+	return w.Forge.EditPull(ctx, p.Number, forge.PullEdit{State: &closed})
+}
+
+func (w *work) disposeBranch(ctx context.Context, end *End) error {
+	if w.keepsBranch(end.Outcome) {
+		return nil
+	}
+	name := "heads/" + w.c.Branch(w.prefix())
+	if _, ok, err := w.Forge.Ref(ctx, name); err != nil || !ok {
+		return err
+	}
+	return w.Forge.DeleteRef(ctx, name)
+}
+
+func (w *work) sealOutcome(ctx context.Context, end *End) error {
+	if _, ok := w.receipts["outcome"]; ok {
+		return nil
+	}
+	s, err := w.seal(ctx, end.Outcome, end.Phase, end.Reason, nil)
+	if err != nil {
+		return err
+	}
+	return w.keep(ctx, "outcome", s.Receipt.Head, s)
+}
+
+// releaseClaim frees the family for a later wave. Where the branch is kept a
+// retry is pointless, so the claim stays until a person releases it.
+func (w *work) releaseClaim(ctx context.Context, end *End) error {
+	if w.keepsBranch(end.Outcome) {
+		return nil
+	}
+	ref := ClaimRef(w.prefix(), w.c.Family)
+	held, ok, err := w.Shepherd.Claimed(ctx, w.c.Family)
+	if err != nil || !ok || held != w.c {
+		return err
+	}
+	return w.Forge.DeleteRef(ctx, ref)
+}

@@ -1,0 +1,163 @@
+package candidate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/refit-bench/refit/internal/forge"
+	"github.com/refit-bench/refit/internal/gate"
+	"github.com/refit-bench/refit/internal/report"
+	"github.com/refit-bench/refit/internal/workspace"
+)
+
+// Sealed is what the end of a candidate leaves behind, whatever the end.
+type Sealed struct {
+	Receipt report.Receipt `json:"receipt"`
+	Reason  string         `json:"reason,omitempty"` // why it is not validated
+	URL     string         `json:"url,omitempty"`
+}
+
+func (s Sealed) String() string { return s.Receipt.Outcome + " " + s.URL }
+
+func byHead(ctx context.Context, w *work) (string, error) {
+	p, err := w.ownPull(ctx)
+	if err != nil {
+		return "", err
+	}
+	return workspace.Identity([]string{p.HeadSHA, w.receipts["certify"].Subject}), nil
+}
+
+// finish proves the artifacts once more, sees that the final report stands,
+// marks the pull request ready and writes the receipt.
+func (w *work) finish(ctx context.Context) (any, error) {
+	v, err := w.head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, a, err := w.judge(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	if verdict := gate.All(c.Gates); verdict.Answer != gate.Pass {
+		return nil, &End{Uncertain, FinalSweep, "at finish: " + verdict.Reason}
+	}
+	a.stands = report.Validated
+	if _, err := w.publishAttempt(ctx, a); err != nil { // puts it back if somebody removed it
+		return nil, err
+	}
+	if err := w.relabel(ctx); err != nil {
+		return nil, err
+	}
+	p, err := w.ownPull(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if p.Draft {
+		if err := w.Forge.MarkReady(ctx, p); err != nil {
+			return nil, fmt.Errorf("mark ready: %w", err)
+		}
+		w.pull = nil
+	}
+	return w.seal(ctx, Validated, FinalSweep, "", marks(c))
+}
+
+// relabel puts the sweep label back where redoing the entry took it off; that
+// head says [skip-sweep], so nothing starts.
+func (w *work) relabel(ctx context.Context) error {
+	p, err := w.ownPull(ctx)
+	want := w.Config.Policy.SweepLabel
+	if err != nil || slices.Contains(p.Labels, want) {
+		return err
+	}
+	w.pull = nil
+	if err := w.Forge.AddLabel(ctx, p.Number, want); err != nil {
+		return fmt.Errorf("label %s: %w", want, err)
+	}
+	return nil
+}
+
+// marks are what a validated candidate must carry visibly.
+func marks(c Certified) []string {
+	var out []string
+	for _, d := range dimensions {
+		if d != "ttft" && c.Verdicts[d] == "inconclusive" {
+			out = append(out, d+" inconclusive")
+		}
+	}
+	return out
+}
+
+// seal publishes the receipt and records the outcome. Run ids are read again
+// now: label changes may have started runs that skip.
+func (w *work) seal(ctx context.Context, o Outcome, phase Phase, reason string, marks []string) (Sealed, error) {
+	p, err := w.ownPull(ctx)
+	if err != nil {
+		return Sealed{}, err
+	}
+	runs, err := w.ownedRuns(ctx)
+	if err != nil {
+		return Sealed{}, err
+	}
+	r, err := evidence[Resolved](w, "resolve")
+	if err != nil {
+		return Sealed{}, err
+	}
+	rec := report.Receipt{
+		Candidate: w.c.ID, Family: w.c.Family, Outcome: string(o), Phase: string(phase), PullRequest: p.Number,
+		RunIDs: ids(runs), Head: p.HeadSHA, Digest: r.NewDigest, Marks: marks, Finished: w.now.UTC(),
+	}
+	if m, err := evidence[Measured](w, "sweep"); err == nil && m.Head != p.HeadSHA {
+		rec.MeasuredAt = m.Head
+	}
+	if err := rec.Validate(); err != nil {
+		return Sealed{}, fmt.Errorf("receipt: %w", err)
+	}
+	body, err := w.pages().Record("outcome", w.c.Parent, w.c.ID, "", rec, w.pages().ReceiptComment(rec))
+	if err != nil {
+		return Sealed{}, fmt.Errorf("receipt: %w", err)
+	}
+	url, err := w.upsert(ctx, p.Number, []report.NamedComment{{Name: "outcome", Body: body}})
+	return Sealed{rec, reason, url}, err
+}
+
+// ownedRuns are the candidate's targeted runs and the sweeps of its branch.
+func (w *work) ownedRuns(ctx context.Context) ([]forge.Run, error) {
+	p, err := w.ownPull(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sweeps, err := w.Forge.Runs(ctx, forge.RunFilter{Branch: w.c.Branch(w.prefix()), Event: "pull_request", Since: p.Created})
+	if err != nil {
+		return nil, fmt.Errorf("sweep runs: %w", err)
+	}
+	dispatched, err := w.Forge.Runs(ctx, forge.RunFilter{Event: "workflow_dispatch", Workflow: w.Config.Executor.Targeted, Since: p.Created})
+	if err != nil {
+		return nil, fmt.Errorf("targeted runs: %w", err)
+	}
+	title := "e2e Test - " + w.c.TestName(w.prefix())
+	for _, r := range dispatched {
+		if r.Title == title {
+			sweeps = append(sweeps, r)
+		}
+	}
+	return sweeps, nil
+}
+
+func ids(runs []forge.Run) []int64 {
+	var out []int64
+	for _, r := range runs {
+		out = append(out, r.ID)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func mustJSON(v any) json.RawMessage {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("candidate: evidence of type %T must marshal: %v", v, err))
+	}
+	return data
+}

@@ -1,0 +1,182 @@
+package candidate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/refit-bench/refit/internal/compare"
+	"github.com/refit-bench/refit/internal/forge"
+	"github.com/refit-bench/refit/internal/gate"
+	"github.com/refit-bench/refit/internal/matrix"
+	"github.com/refit-bench/refit/internal/report"
+	"github.com/refit-bench/refit/internal/result"
+)
+
+// proof is what the artifacts of a finished run show.
+type proof struct {
+	run     result.Run
+	gates   []gate.Verdict
+	verdict gate.Verdict // over all gates
+	files   int
+}
+
+// Required artifacts of every run.
+var required = []string{result.ManifestArtifact, result.RowsArtifact}
+
+// proven reads a run's artifacts and asks every gate. It is called whenever a
+// run is relied upon: nothing is believed because a comment says so.
+func (w *work) proven(ctx context.Context, run forge.Run, want matrix.Selection) (proof, error) {
+	listed, err := w.Forge.Artifacts(ctx, run.ID)
+	if err != nil {
+		return proof{}, fmt.Errorf("artifacts of run %d: %w", run.ID, err)
+	}
+	var p proof
+	p.gates = append(p.gates, gate.Run(factsOf(run, listed), gate.RunWant{
+		ID: run.ID, Attempt: run.Attempt, Heads: []string{run.HeadSHA}, Artifacts: required, Now: w.now,
+	}))
+	files, err := w.download(ctx, listed)
+	if err != nil {
+		return proof{}, err
+	}
+	p.files = len(files)
+	if p.run, err = result.ReadRun(files); err != nil {
+		p.gates = append(p.gates, fail("artifacts", "%v", err))
+		p.verdict = gate.All(p.gates)
+		return p, nil
+	}
+	r, err := evidence[Resolved](w, "resolve")
+	if err != nil {
+		return proof{}, err
+	}
+	var foreign []string
+	if w.Config.Policy.ForeignClient {
+		foreign = append(foreign, "unknown")
+	}
+	p.gates = append(p.gates,
+		gate.Coverage(p.run.Manifest, p.run.Rows, p.run.Evals, want.Throughput, want.Evals),
+		gate.Digest(p.run.Rows, r.NewDigest),
+		gate.EvalDigest(p.run.Evals, r.NewDigest),
+		gate.Health(p.run.Rows, foreign...),
+	)
+	p.verdict = gate.All(p.gates)
+	return p, nil
+}
+
+// download fetches the newest unexpired artifact of each name that rows are read from.
+func (w *work) download(ctx context.Context, listed []forge.Artifact) (map[string]map[string][]byte, error) {
+	newest := map[string]forge.Artifact{}
+	for _, a := range listed {
+		if old, ok := newest[a.Name]; !a.Expired && (!ok || a.Created.After(old.Created)) {
+			newest[a.Name] = a
+		}
+	}
+	files := map[string]map[string][]byte{}
+	for name, a := range newest {
+		if !slices.Contains(required, name) {
+			continue
+		}
+		content, err := w.Forge.Download(ctx, a)
+		if err != nil {
+			return nil, fmt.Errorf("artifact %s: %w", name, err)
+		}
+		files[name] = content
+	}
+	return files, nil
+}
+
+func factsOf(run forge.Run, listed []forge.Artifact) gate.RunFacts {
+	f := gate.RunFacts{
+		ID: run.ID, Attempt: run.Attempt, Status: run.Status, Conclusion: run.Conclusion,
+		Head: run.HeadSHA, Created: run.Created, Started: run.Started,
+	}
+	for _, a := range listed {
+		f.Artifacts = append(f.Artifacts, gate.ArtifactFacts{Name: a.Name, Size: a.Size, Expired: a.Expired, Created: a.Created})
+	}
+	return f
+}
+
+// attempt is what a report of a run is made of.
+type attempt struct {
+	kind     string
+	number   int
+	run      forge.Run
+	want     matrix.Selection
+	proof    proof
+	stands   report.Situation
+	verdicts *compare.Result
+}
+
+// publishAttempt upserts the report of a run. Rendering reads no clock: the
+// time in the heading is the run's own.
+func (w *work) publishAttempt(ctx context.Context, a attempt) (string, error) {
+	rec, err := w.attemptRecord(a)
+	if err != nil {
+		return "", err
+	}
+	base, err := w.frozenRecord()
+	if err != nil {
+		return "", err
+	}
+	comments, err := w.pages().AttemptRecords(w.c.Parent, w.c.ID, rec, base, a.verdicts)
+	if err != nil {
+		return "", fmt.Errorf("report of run %d: %w", a.run.ID, err)
+	}
+	p, err := w.ownPull(ctx)
+	if err != nil {
+		return "", err
+	}
+	return w.upsert(ctx, p.Number, comments)
+}
+
+func (w *work) attemptRecord(a attempt) (report.Attempt, error) {
+	s, err := w.sentences()
+	if err != nil {
+		return report.Attempt{}, err
+	}
+	points, evals := report.FromRows(a.proof.run.Rows, a.proof.run.Evals)
+	rec := report.Attempt{
+		Kind: a.kind, Number: a.number, Head: a.run.HeadSHA, Image: w.c.NewImage,
+		RunID: &a.run.ID, RunAttempt: &a.run.Attempt, Status: "failed",
+		Change: s.change, Next: report.Next(a.stands),
+		BenchmarksExpected: len(a.want.Throughput), EvalsExpected: len(a.want.Evals),
+		Points: points, Evals: evals,
+		UpdatedAt: a.run.Updated.UTC().Truncate(time.Second), PreparedBy: program,
+		Evidence: evidenceOf(a.proof.run),
+	}
+	for _, p := range points {
+		if p.Result == result.Passed {
+			rec.BenchmarksPassed++
+		}
+	}
+	for _, e := range evals {
+		if e.Result == result.Passed {
+			rec.EvalsPassed++
+		}
+	}
+	if a.proof.verdict.Answer == gate.Pass {
+		rec.Status = "passed"
+	}
+	return rec, rec.Validate(w.pages())
+}
+
+// evidenceOf collects what a run showed besides its numbers.
+func evidenceOf(r result.Run) *report.Evidence {
+	var e report.Evidence
+	var done, failed int
+	known := true
+	for _, row := range r.Rows {
+		e.Jobs = append(e.Jobs, report.Job{Name: row.Label, Runner: row.Provenance.Runner})
+		done += row.Requests
+		if row.RequestErrors == nil {
+			known = false
+			continue
+		}
+		failed += *row.RequestErrors
+	}
+	if known && len(r.Rows) > 0 {
+		e.RequestsDone, e.RequestsFailed = &done, &failed
+	}
+	return &e
+}

@@ -1,0 +1,79 @@
+package candidate
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/refit-bench/refit/internal/image"
+	"github.com/refit-bench/refit/internal/recipe"
+	"github.com/refit-bench/refit/internal/report"
+)
+
+// sentences are the fixed words of a candidate, in both languages, so that
+// nobody has to write any for a deterministic step.
+type sentences struct {
+	commit string // message of the commit with the edits
+	change report.Prose
+}
+
+var program = report.Author{Kind: "program"}
+
+// trailer marks the commits of a candidate as its own.
+func (w *work) trailer() string { return "Refit-Candidate: " + w.c.ID }
+
+func (w *work) tag() string {
+	ref, err := image.Parse(w.c.NewImage)
+	if err != nil || ref.Tag == "" {
+		return w.c.NewImage
+	}
+	return ref.Tag
+}
+
+func (w *work) title() string {
+	return w.pages().PullTitle(report.Title(w.c.Key(), w.tag()))
+}
+
+func (w *work) sentences() (sentences, error) {
+	in, err := evidence[Inspected](w, "inspect")
+	if err != nil {
+		return sentences{}, err
+	}
+	r, err := evidence[Resolved](w, "resolve")
+	if err != nil {
+		return sentences{}, err
+	}
+	s := sentences{change: report.Change(w.c.NewImage)}
+	var why strings.Builder
+	for _, e := range in.Edits {
+		s.change = report.ChangeRename(w.c.NewImage, e.Edit.Old, e.Edit.New, e.File)
+		fmt.Fprintf(&why, "\n%s: %s -> %s: %s", e.File, e.Edit.Old, e.Edit.New, e.Reason)
+	}
+	s.commit = fmt.Sprintf("Update %s image to %s\n\n%s -> %s (%s)%s\n\n%s\n",
+		w.c.Key(), w.tag(), w.c.OldImage, w.c.NewImage, r.NewDigest, why.String(), w.trailer())
+	return s, nil
+}
+
+// entry is the changelog entry: exactly this family, no modifiers, one plain
+// sentence of at most 120 characters. pull 0 leaves the placeholder.
+func (w *work) entry(pull int) recipe.ChangelogEntry {
+	link := "XXX"
+	if pull > 0 {
+		link = w.pullLink(pull)
+	}
+	text := fmt.Sprintf("Update image to %s", w.c.NewImage)
+	if len([]rune(text)) > 120 {
+		text = fmt.Sprintf("Update image to %s", w.tag())
+	}
+	return recipe.ChangelogEntry{ConfigKeys: []string{w.c.Key()}, Description: []string{text}, PRLink: link}
+}
+
+// pullLink is the canonical spelling of a pull request in the changelog. It
+// names the repository and not a server: the file outlives every port.
+func (s *Shepherd) pullLink(n int) string {
+	return fmt.Sprintf("https://github.com/%s/pull/%d", s.Forge.Repository, n)
+}
+
+// runURL is where people look at a workflow run.
+func (s *Shepherd) runURL(run int64, attempt int) string {
+	return fmt.Sprintf("%s/actions/runs/%d/attempts/%d", s.Web, run, attempt)
+}

@@ -1,0 +1,76 @@
+package candidate
+
+import (
+	"context"
+	"io/fs"
+	"time"
+
+	"github.com/refit-bench/refit/internal/forge"
+	"github.com/refit-bench/refit/internal/gate"
+	"github.com/refit-bench/refit/internal/image"
+	"github.com/refit-bench/refit/internal/report"
+	"github.com/refit-bench/refit/internal/result"
+	"github.com/refit-bench/refit/internal/workspace"
+)
+
+// Shepherd moves candidates. Its fields are all it may touch; every one is
+// needed unless its comment says otherwise.
+type Shepherd struct {
+	Forge  *forge.Client
+	Web    string // address of the repository for people: links in reports
+	Ledger Ledger
+	Feeds  Feeds
+	APIURL string // public address of Feeds, named as source in the baseline
+
+	// History is what this workspace's store remembers of published runs of a
+	// family at an image digest, oldest run first.
+	History func(ctx context.Context, family, digest string) ([]result.Row, []result.EvalRow, error)
+
+	Images image.Library
+	Cache  image.Cache
+
+	// Tree is the repository at a commit. It must know the commits of the forge.
+	Tree func(ctx context.Context, commit string) (fs.FS, error)
+
+	Config workspace.Config
+	Paths  workspace.Paths
+
+	// Capacity says whether a runner label has room for one more sweep.
+	Capacity func(ctx context.Context, runner string) gate.Verdict
+
+	// Local are checks of this machine that doctor runs beside its own.
+	Local func(ctx context.Context) []gate.Verdict
+
+	// Keep saves a copy of a published page on this machine; nil keeps none.
+	Keep func(candidate, name, page string) error
+
+	Holder workspace.Holder
+	Now    func() time.Time
+	Tell   func(Event) // progress; nil tells nobody
+}
+
+// Event is one line of progress.
+type Event struct {
+	Step   string
+	Mark   string // "start", "done", "kept" (an earlier receipt holds), "waiting", "end"
+	Detail string
+}
+
+func (s *Shepherd) tell(step, mark, detail string) {
+	if s.Tell != nil {
+		s.Tell(Event{step, mark, detail})
+	}
+}
+
+func (s *Shepherd) prefix() string { return s.Config.Policy.Prefix }
+
+// pages is how this workspace renders its records.
+func (s *Shepherd) pages() report.Policy {
+	return report.Policy{
+		Prefix:    s.prefix(),
+		Title:     s.Config.Policy.Title,
+		Repairs:   s.Config.Policy.Repairs,
+		Bilingual: s.Config.Policy.Bilingual,
+		RunURL:    s.runURL,
+	}
+}

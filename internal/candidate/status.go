@@ -1,0 +1,109 @@
+package candidate
+
+import (
+	"context"
+	"fmt"
+)
+
+// sealed is the status of a candidate that has its outcome receipt.
+func (w *work) sealed() (Status, bool) {
+	for _, step := range []string{"outcome", "finish"} {
+		s, err := evidence[Sealed](w, step)
+		if err != nil {
+			continue
+		}
+		st := w.summary(step, Done)
+		st.Outcome = Outcome(s.Receipt.Outcome)
+		return Status{Summary: st, Reason: s.Reason, Sealed: true}, true
+	}
+	return Status{}, false
+}
+
+// status computes where the candidate stands and, once it has claimed its
+// family, saves that for lists and pages.
+func (w *work) status(ctx context.Context, step string, state State, waiting string, end *End) (Status, error) {
+	s := w.summary(step, state)
+	st := Status{Waiting: waiting}
+	switch {
+	case end != nil:
+		s.Outcome, st.Reason = end.Outcome, end.Reason
+	case state == Done:
+		if sealed, err := evidence[Sealed](w, "finish"); err == nil {
+			s.Outcome = Outcome(sealed.Receipt.Outcome)
+		}
+	}
+	s.Next = next(s, waiting)
+	st.Summary = s
+	if !w.claimed {
+		return st, nil
+	}
+	if err := w.Ledger.SaveCandidate(ctx, s); err != nil {
+		return st, fmt.Errorf("candidate %s: save state: %w", w.c.ID, err)
+	}
+	return st, nil
+}
+
+func (w *work) summary(step string, state State) Summary {
+	s := Summary{Candidate: w.c, Step: step, State: state, Owner: w.login, Created: w.now, Updated: w.now}
+	if p, err := evidence[Proposed](w, "propose"); err == nil {
+		s.Pull, s.PullURL = p.Pull, p.URL
+		s.Created, s.Owner = w.receipts["propose"].At, w.receipts["propose"].By
+	}
+	s.Head = w.expectedHead()
+	if c, err := evidence[Certified](w, "certify"); err == nil {
+		s.Verdicts, s.Marks = c.Verdicts, marks(c)
+	}
+	return s
+}
+
+func next(s Summary, waiting string) string {
+	switch {
+	case waiting != "":
+		return "wait for " + waiting
+	case s.Outcome == Validated:
+		return fmt.Sprintf("a maintainer reviews and merges #%d", s.Pull)
+	case s.Outcome == Regressed || s.Outcome == Incompatible || s.Outcome == Uncertain:
+		return "a person looks at the report and decides"
+	case s.Outcome != "":
+		return "a later upgrade may try again"
+	case s.State == Ready:
+		return "run it without --dry-run"
+	}
+	return ""
+}
+
+// Certificate is what certify left behind, when it got that far.
+func (s *Shepherd) Certificate(ctx context.Context, c Candidate) (Certified, bool, error) {
+	w, err := s.open(ctx, c)
+	if err != nil {
+		return Certified{}, false, err
+	}
+	if _, ok := w.receipts["certify"]; !ok {
+		return Certified{}, false, nil
+	}
+	cert, err := evidence[Certified](w, "certify")
+	return cert, err == nil, err
+}
+
+// Show computes where a candidate stands from its receipts alone, without
+// asking the forge and without moving it.
+func (s *Shepherd) Show(ctx context.Context, c Candidate) (Status, []Receipt, error) {
+	w, err := s.open(ctx, c)
+	if err != nil {
+		return Status{}, nil, err
+	}
+	all, err := s.Ledger.Receipts(ctx, c.ID)
+	if err != nil {
+		return Status{}, nil, fmt.Errorf("candidate %s: read receipts: %w", c.ID, err)
+	}
+	if st, ok := w.sealed(); ok {
+		return st, all, nil
+	}
+	last := "doctor"
+	for _, step := range Lifecycle {
+		if _, ok := w.receipts[step.Name]; ok {
+			last = step.Name
+		}
+	}
+	return Status{Summary: w.summary(last, Waits)}, all, nil
+}

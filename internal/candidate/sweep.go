@@ -1,0 +1,173 @@
+package candidate
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/refit-bench/refit/internal/forge"
+	"github.com/refit-bench/refit/internal/gate"
+	"github.com/refit-bench/refit/internal/matrix"
+	"github.com/refit-bench/refit/internal/recipe"
+	"github.com/refit-bench/refit/internal/report"
+)
+
+// bySweepWork binds the sweep to the image and to every point and eval, not to
+// the head: merging main keeps a measurement.
+func bySweepWork(ctx context.Context, w *work) (string, error) {
+	v, err := w.head(ctx)
+	if err != nil {
+		return "", err
+	}
+	return w.workSubject(v, matrix.Full(v.Points))
+}
+
+// sweep checks the final matrix, puts the one sweep label on, and waits for
+// the run that the label started.
+func (w *work) sweep(ctx context.Context) (any, error) {
+	v, err := w.head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	run, ok, err := w.sweepRun(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, w.label(ctx, v)
+	}
+	if run.Status != "completed" {
+		return nil, Waiting{progress("sweep", run)}
+	}
+	want := matrix.Full(v.Points)
+	p, err := w.proven(ctx, run, want)
+	if err != nil {
+		return nil, err
+	}
+	if p.verdict.Answer != gate.Pass {
+		if _, err := w.publishAttempt(ctx, attempt{kind: "final", run: run, want: want, proof: p, stands: report.SweepFailed}); err != nil {
+			return nil, err
+		}
+		return nil, &End{Failed, FinalSweep, fmt.Sprintf("sweep run %d: %s", run.ID, p.verdict.Reason)}
+	}
+	return Measured{run.ID, run.Attempt, run.HeadSHA, len(p.run.Rows), len(p.run.Evals), w.runURL(run.ID, run.Attempt)}, nil
+}
+
+// sweepRun is the newest sweep of this work that did not skip. It may be of an
+// earlier head: what was measured stands while the work is the same.
+func (w *work) sweepRun(ctx context.Context, v treeView) (forge.Run, bool, error) {
+	p, err := w.ownPull(ctx)
+	if err != nil {
+		return forge.Run{}, false, err
+	}
+	runs, err := w.Forge.Runs(ctx, forge.RunFilter{
+		Branch: w.c.Branch(w.prefix()), Event: "pull_request", Workflow: w.Config.Executor.Sweep, Since: p.Created,
+	})
+	if err != nil {
+		return forge.Run{}, false, fmt.Errorf("runs of %s: %w", w.Config.Executor.Sweep, err)
+	}
+	for _, r := range runs {
+		if r.Conclusion == "skipped" {
+			continue
+		}
+		same, err := w.sameWork(ctx, v, r.HeadSHA, matrix.Full)
+		if err != nil || same {
+			return r, same, err
+		}
+	}
+	return forge.Run{}, false, nil
+}
+
+// label asks for the sweep: capacity, check-final, then the label, the sole one.
+func (w *work) label(ctx context.Context, v treeView) error {
+	if c := w.Capacity(ctx, v.Family.Entry.Runner); c.Answer != gate.Pass {
+		return &End{CapacityDeferred, FinalSweep, c.Reason}
+	}
+	final, err := w.checkFinal(ctx, v)
+	if err != nil {
+		return err
+	}
+	if final.Answer != gate.Pass {
+		return &End{Failed, FinalSweep, "check-final: " + final.Reason}
+	}
+	p, err := w.ownPull(ctx)
+	if err != nil {
+		return err
+	}
+	want := w.Config.Policy.SweepLabel
+	for _, l := range p.Labels {
+		if l != want && IsSweepLabel(l) {
+			return &End{Handoff, FinalSweep, "somebody put the sweep label " + l + " on"}
+		}
+	}
+	if slices.Contains(p.Labels, want) {
+		return Waiting{"the sweep run to start"}
+	}
+	if err := w.Forge.AddLabel(ctx, p.Number, want); err != nil {
+		return fmt.Errorf("label %s: %w", want, err)
+	}
+	w.pull = nil
+	return Waiting{"the sweep run to start"}
+}
+
+// IsSweepLabel says whether a label asks for a sweep of a pull request.
+// Source: changelog specification, section 4.2.
+func IsSweepLabel(label string) bool {
+	switch label {
+	case "sweep-enabled", "full-sweep-enabled", "full-sweep-fail-fast", "non-canary-full-sweep-enabled", "full-sweep-fail-fast-no-canary":
+		return true
+	}
+	return false
+}
+
+// checkFinal proves before the label that the sweep will measure what the
+// candidate is: the changelog selects exactly this family, its plan is the
+// canonical set of the head's own recipe, and the frozen baseline is covered.
+// The head is data: only this program's generator runs.
+func (w *work) checkFinal(ctx context.Context, v treeView) (gate.Verdict, error) {
+	main, err := w.mainLog(ctx)
+	if err != nil {
+		return gate.Verdict{}, err
+	}
+	head, err := fs.ReadFile(v.FS, w.Paths.Changelog)
+	if err != nil {
+		return gate.Verdict{}, err
+	}
+	entries, err := recipe.Delta(main, head, w.Paths.Changelog)
+	if err != nil {
+		return fail("changelog", "%v", err), nil
+	}
+	catalogue, err := recipe.Load(v.FS, w.Paths.Masters, w.Paths.Runners)
+	if err != nil {
+		return gate.Verdict{}, err
+	}
+	rule, err := matrix.ParseEvalRule(w.Config.Evals.Lengths, w.Config.Evals.Floor)
+	if err != nil {
+		return gate.Verdict{}, err
+	}
+	plan, err := matrix.BuildPlan(catalogue, entries, rule)
+	if err != nil {
+		return fail("matrix", "%v", err), nil
+	}
+	if len(plan.Families) != 1 || plan.Families[0].Family.ID != w.c.Family {
+		return fail("changelog", "the entry selects %s, want exactly %s", selected(plan), w.c.Key()), nil
+	}
+	rehearsed, err := evidence[Rehearsed](w, "rehearse")
+	if err != nil {
+		return gate.Verdict{}, err
+	}
+	return gate.All([]gate.Verdict{
+		gate.FinalMatrix(matrix.Full(v.Points), plan.Families[0].Selection),
+		gate.Roster(rehearsed.Baseline, v.Points),
+	}), nil
+}
+
+func selected(p matrix.Plan) string {
+	var keys []string
+	for _, f := range p.Families {
+		keys = append(keys, f.Family.Key)
+	}
+	return "[" + strings.Join(keys, " ") + "]"
+}
