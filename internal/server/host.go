@@ -1,0 +1,194 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/refit-bench/refit/internal/forge/local"
+	"github.com/refit-bench/refit/internal/image"
+	"github.com/refit-bench/refit/internal/store"
+	"github.com/refit-bench/refit/internal/workspace"
+)
+
+// ErrRunning says that another process serves this workspace's embedded parts.
+var ErrRunning = errors.New("another process serves this workspace")
+
+// Host is the one process that serves a workspace's embedded parts: the forge,
+// the registry, the results API with the dashboard, and the jobs that the
+// forge's workflow runs start. It holds .refit/serve.lock while it lives.
+type Host struct {
+	Workspace *workspace.Workspace
+	Refit     string    // path of this binary, for the jobs it starts
+	Log       io.Writer // progress of workflow runs
+	Now       func() time.Time
+
+	Address Address
+	Store   *store.Store
+
+	lock    *workspace.Lock
+	forge   *local.Server
+	servers []*http.Server
+	token   string
+}
+
+// Address is where the embedded parts listen: the content of .refit/serve.json.
+type Address struct {
+	Forge     string `json:"forge"`     // base URL of the GitHub-compatible API
+	Registry  string `json:"registry"`  // host:port of the OCI registry
+	Dashboard string `json:"dashboard"` // base URL of dashboard and results API
+	Holder    string `json:"holder"`    // process:<machine>:<boot>:<pid>:<start>
+}
+
+// Start takes the lock, opens the parts and listens on loopback, on the ports
+// of the last time when they are free. It returns ErrRunning when another
+// process holds the lock.
+func (h *Host) Start(ctx context.Context) (err error) {
+	if err := os.MkdirAll(h.Workspace.State(), 0o700); err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	lock, ok, err := workspace.TryLock(h.Workspace.State("serve.lock"))
+	if err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	if !ok {
+		return ErrRunning
+	}
+	h.lock = lock
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.Close())
+		}
+	}()
+	if h.token, err = ensureToken(h.Workspace.State("token")); err != nil {
+		return err
+	}
+	if h.Store, err = store.Open(ctx, h.Workspace.State("store.db")); err != nil {
+		return err
+	}
+	bare, err := ensureBare(ctx, h.Workspace)
+	if err != nil {
+		return err
+	}
+	return h.listen(ctx, bare)
+}
+
+// listen binds every part, opens the forge and writes serve.json last: whoever
+// reads it finds everything answering.
+func (h *Host) listen(ctx context.Context, bare workspace.Repo) error {
+	last, _ := ReadAddress(h.Workspace)
+	forgeAt, err := listenNear(last.Forge)
+	if err != nil {
+		return err
+	}
+	registryAt, err := listenNear("http://" + last.Registry)
+	if err != nil {
+		return err
+	}
+	boardAt, err := listenNear(last.Dashboard)
+	if err != nil {
+		return err
+	}
+	h.Address = Address{
+		Forge:     "http://" + forgeAt.Addr().String(),
+		Registry:  registryAt.Addr().String(),
+		Dashboard: "http://" + boardAt.Addr().String(),
+		Holder:    workspace.Process().String(),
+	}
+	login := login(h.Workspace.Config)
+	h.forge = &local.Server{
+		Repository:  repository(h.Workspace.Config),
+		Git:         bare,
+		DB:          h.Workspace.State("forge.db"),
+		Tokens:      map[string]string{h.token: login},
+		Permissions: map[string]string{login: "admin"},
+		ArtifactDir: h.Workspace.State("artifacts"),
+		Now:         h.Now,
+		Run:         h.run,
+		Log:         h.Log,
+		BaseURL:     h.Address.Forge,
+	}
+	if err := h.forge.Open(ctx); err != nil {
+		return err
+	}
+	h.serve(forgeAt, h.forge.Handler())
+	h.serve(registryAt, onlyLoopback(image.Handler(imageDir(h.Workspace))))
+	h.serve(boardAt, onlyLoopback(h.pages()))
+	data, err := json.MarshalIndent(h.Address, "", "  ")
+	if err != nil {
+		return err
+	}
+	return workspace.WriteFile(h.Workspace.State("serve.json"), append(data, '\n'), 0o600)
+}
+
+func (h *Host) serve(l net.Listener, handler http.Handler) {
+	s := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16}
+	h.servers = append(h.servers, s)
+	go s.Serve(l) // ends with Close; its only error is that
+}
+
+// Wait blocks until the forge has no workflow run left.
+func (h *Host) Wait() { h.forge.Wait() }
+
+// Close stops serving, then the forge and its running job, then the store, and
+// gives the lock back. It may be called after a Start that failed.
+func (h *Host) Close() error {
+	var errs []error
+	for _, s := range h.servers {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		errs = append(errs, s.Shutdown(ctx))
+		cancel()
+	}
+	if h.forge != nil {
+		errs = append(errs, h.forge.Close())
+	}
+	if h.Store != nil {
+		errs = append(errs, h.Store.Close())
+	}
+	if h.lock != nil {
+		errs = append(errs, h.lock.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// ReadAddress reads .refit/serve.json. It may be stale: see Running.
+func ReadAddress(w *workspace.Workspace) (Address, error) {
+	var a Address
+	data, err := os.ReadFile(w.State("serve.json"))
+	if err != nil {
+		return a, err
+	}
+	if err := json.Unmarshal(data, &a); err != nil {
+		return a, fmt.Errorf("%s: %w", w.State("serve.json"), err)
+	}
+	return a, nil
+}
+
+func imageDir(w *workspace.Workspace) string {
+	dir := w.Config.Images.Path
+	if filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(w.Root, dir)
+}
+
+// listenNear listens on the port of a former address, or on any free one.
+func listenNear(former string) (net.Listener, error) {
+	if host := hostOf(former); host != "" {
+		if l, err := net.Listen("tcp", host); err == nil {
+			return l, nil
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("serve: %w", err)
+	}
+	return l, nil
+}
