@@ -1,0 +1,3 @@
+"""simengine: an invented serving engine."""
+
+from simengine.version import __version__

@@ -1,0 +1,3 @@
+"""Version of simengine."""
+
+__version__ = "1.0.0"

@@ -1,0 +1,3 @@
+"""Version of simengine."""
+
+__version__ = "2.0.0"
