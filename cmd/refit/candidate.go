@@ -1,0 +1,137 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refit-bench/refit/internal/candidate"
+	"github.com/refit-bench/refit/internal/server"
+	"github.com/refit-bench/refit/internal/workspace"
+)
+
+func candidateCommand(e env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "candidate",
+		Short: "Look at the candidates of this workspace",
+		Args:  args(cobra.NoArgs),
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(candidateShow(e), candidateList(e))
+	return cmd
+}
+
+// shown is what `refit candidate show --json` prints.
+type shown struct {
+	candidate.Status
+	Receipts []candidate.Receipt `json:"receipts"`
+}
+
+func candidateShow(e env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show FAMILY|ID",
+		Short: "Show where a candidate stands, and the receipts of its steps",
+		Example: `  refit candidate show laba-fp8-cpu-sim
+  refit candidate show laba-fp8-cpu-sim --json`,
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, a []string) (err error) {
+			s, done, err := ledger(cmd)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, done()) }()
+			c, err := find(cmd, s, a[0])
+			if err != nil {
+				return err
+			}
+			st, receipts, err := s.Show(cmd.Context(), c.Candidate)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(e.stdout, shown{st, receipts})
+			}
+			printStatus(e.stdout, st)
+			fmt.Fprintln(e.stdout)
+			for _, r := range receipts {
+				fmt.Fprintf(e.stdout, "%s  %-9s %s\n", r.At.UTC().Format(time.DateTime), r.Step, candidate.Describe(r))
+			}
+			return nil
+		},
+	}
+	workspaceFlag(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print state and receipts as JSON")
+	return cmd
+}
+
+func candidateList(e env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the candidates, newest first",
+		Example: "  refit candidate list",
+		Args:    args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			s, done, err := ledger(cmd)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, done()) }()
+			all, err := s.Ledger.Candidates(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(e.stdout, all)
+			}
+			for _, c := range all {
+				state := string(c.State)
+				if c.Outcome != "" {
+					state = string(c.Outcome)
+				}
+				fmt.Fprintf(e.stdout, "%s  %-11s %-9s %s -> %s\n", c.ID, state, c.Step, c.Key(), c.NewImage)
+			}
+			return nil
+		},
+	}
+	workspaceFlag(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
+	return cmd
+}
+
+// ledger opens only what is needed to read receipts: no forge is asked.
+func ledger(cmd *cobra.Command) (*candidate.Shepherd, func() error, error) {
+	w, err := open(cmd)
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := server.OpenStore(cmd.Context(), w)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &candidate.Shepherd{Ledger: st, Config: w.Config, Now: time.Now, Holder: workspace.Process()}
+	return s, st.Close, nil
+}
+
+// find picks the newest candidate with this id, family or config key.
+func find(cmd *cobra.Command, s *candidate.Shepherd, name string) (candidate.Summary, error) {
+	all, err := s.Ledger.Candidates(cmd.Context())
+	if err != nil {
+		return candidate.Summary{}, err
+	}
+	var known []string
+	for _, c := range all {
+		if c.ID == name || c.Family == name || c.Key() == name {
+			return c, nil
+		}
+		known = append(known, c.Key())
+	}
+	if len(known) == 0 {
+		return candidate.Summary{}, fmt.Errorf("no candidate %q: this workspace has none yet", name)
+	}
+	return candidate.Summary{}, fmt.Errorf("no candidate %q: known are %s", name, strings.Join(known, ", "))
+}

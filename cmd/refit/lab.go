@@ -1,0 +1,154 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refit-bench/refit/internal/lab"
+	"github.com/refit-bench/refit/internal/server"
+	"github.com/refit-bench/refit/internal/workspace"
+)
+
+func labCommand(e env) *cobra.Command {
+	var dir string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "lab",
+		Short: "Run complete upgrades on this machine, with engines of the lab's own",
+		Long: `Makes a recipe repository with two versions of an engine image, publishes
+measured runs of the old one, and upgrades its families: the whole of refit, on
+a machine without an accelerator. Every number is measured. A lab that was run
+before is kept, and says so.`,
+		Example: `  refit lab
+  refit lab --dir .refit-lab --json`,
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runLab(cmd, e, dir, asJSON) },
+	}
+	cmd.PersistentFlags().StringVar(&dir, "dir", ".refit-lab", "the lab's folder")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "end with one JSON object")
+	cmd.AddCommand(labDown(e, &dir))
+	return cmd
+}
+
+// labAnswer is what `refit lab --json` ends with.
+type labAnswer struct {
+	Families  []lab.Ending   `json:"families"`
+	Addresses server.Address `json:"addresses"`
+	Workspace string         `json:"workspace"`
+	Seconds   float64        `json:"seconds"`
+}
+
+func runLab(cmd *cobra.Command, e env, dir string, asJSON bool) (err error) {
+	pr := newProgress(e)
+	l, err := newLab(e, dir)
+	if err != nil {
+		return err
+	}
+	if err := l.Create(cmd.Context()); err != nil {
+		return err
+	}
+	pr.Say("lab       ✓ workspace and images in " + dir)
+	w, err := workspace.Open(l.Workspace())
+	if err != nil {
+		return err
+	}
+	p, err := server.Attach(cmd.Context(), w, l.Refit, pr, e.now)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	endings, err := l.Tell(cmd.Context(), p, func(s string) { pr.Say("lab       " + s) }, pr.Event)
+	pr.finish()
+	if err != nil {
+		return err
+	}
+	a := labAnswer{endings, p.Address, w.Root, e.now().Sub(pr.start).Seconds()}
+	if asJSON {
+		err = printJSON(e.stdout, a)
+	} else {
+		printLab(e, a)
+	}
+	for _, f := range endings {
+		if f.Outcome != f.Planned {
+			return errors.Join(err, fmt.Errorf("lab: %s ended %s, planned was %s: %s", f.Family, f.Outcome, f.Planned, f.Reason))
+		}
+	}
+	return err
+}
+
+func newLab(e env, dir string) (lab.Lab, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return lab.Lab{}, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return lab.Lab{}, err
+	}
+	return lab.Lab{Dir: abs, Refit: self, Now: e.now}, nil
+}
+
+func printLab(e env, a labAnswer) {
+	for _, f := range a.Families {
+		was := ""
+		if f.Kept {
+			was = " (everything was done before)"
+		}
+		fmt.Fprintf(e.stdout, "%s: %s%s\n", f.Family, f.Outcome, was)
+		fmt.Fprintf(e.stdout, "  %s -> %s\n", f.OldImage, f.NewImage)
+		for _, c := range f.Curves {
+			if c.Judged {
+				fmt.Fprintf(e.stdout, "  %s\n", c)
+			}
+		}
+		for _, acc := range f.Accuracy {
+			fmt.Fprintf(e.stdout, "  %s\n", acc)
+		}
+		fmt.Fprintf(e.stdout, "  pull request #%d at %.12s\n", f.Pull, f.Head)
+		for _, r := range f.Reports {
+			fmt.Fprintf(e.stdout, "  report %s\n", relative(r))
+		}
+	}
+	fmt.Fprintf(e.stdout, "Took %.1f s. To look around: refit serve -C %s\n", a.Seconds, relative(a.Workspace))
+}
+
+func relative(path string) string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(dir, path); err == nil {
+		return rel
+	}
+	return path
+}
+
+func labDown(e env, dir *string) *cobra.Command {
+	return &cobra.Command{
+		Use:     "down",
+		Short:   "Stop the process that serves the lab's workspace",
+		Example: "  refit lab down",
+		Args:    args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := newLab(e, *dir)
+			if err != nil {
+				return err
+			}
+			stopped, err := server.Stop(cmd.Context(), l.Workspace(), 100*time.Millisecond)
+			if err != nil {
+				return err
+			}
+			if stopped == "" {
+				_, err = fmt.Fprintln(e.stdout, "lab: nothing is running")
+			} else {
+				_, err = fmt.Fprintf(e.stdout, "lab: stopped %s\n", stopped)
+			}
+			return err
+		},
+	}
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/refit-bench/refit/internal/candidate"
+	"github.com/refit-bench/refit/internal/image"
+	"github.com/refit-bench/refit/internal/server"
+	"github.com/refit-bench/refit/internal/workspace"
+)
+
+func commands(e env) *cobra.Command {
+	root := &cobra.Command{
+		Use:               "refit",
+		Short:             "Move a recipe's serving engine to a newer image, and prove what that did",
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	root.SetIn(e.stdin)
+	root.SetOut(e.stdout)
+	root.SetErr(e.stderr)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit{exitUsage, err} })
+	root.AddCommand(
+		upgradeCommand(e), candidateCommand(e), doctorCommand(e),
+		labCommand(e), serveCommand(e), configCommand(e), versionCommand(e),
+		ciCommand(e), jobCommand(e), benchCommand(e), evalCommand(e), simCommand(e),
+	)
+	root.SetHelpCommand(&cobra.Command{Hidden: true})
+	return root
+}
+
+// args turns cobra's complaints about arguments into usage errors.
+func args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, a []string) error {
+		if err := check(cmd, a); err != nil {
+			return exit{exitUsage, err}
+		}
+		return nil
+	}
+}
+
+// open opens the workspace that a command works in: --workspace, else the
+// current folder's.
+func open(cmd *cobra.Command) (*workspace.Workspace, error) {
+	dir := "."
+	if f := cmd.Flags().Lookup("workspace"); f != nil && f.Value.String() != "" {
+		dir = f.Value.String()
+	}
+	return workspace.Open(dir)
+}
+
+func workspaceFlag(cmd *cobra.Command) {
+	cmd.Flags().StringP("workspace", "C", "", "the recipe repository to work in (default: the one of the current folder)")
+}
+
+// attach opens the workspace and its embedded parts.
+func attach(cmd *cobra.Command, e env) (*server.Parts, error) {
+	w, err := open(cmd)
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return server.Attach(cmd.Context(), w, self, e.stderr, e.now)
+}
+
+// printJSON writes one indented object.
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// hint is advice for errors that have a usual remedy.
+func hint(err error) string {
+	switch {
+	case errors.Is(err, candidate.ErrNothingNewer):
+		return "name an image or a tag with --to to move somewhere else"
+	case errors.Is(err, image.ErrNotFound):
+		return "images.path in refit.yaml names the OCI layout that is read"
+	case errors.Is(err, server.ErrRunning):
+		return "`refit serve` or another command works here: wait for it, or stop it"
+	}
+	return ""
+}
