@@ -13,9 +13,9 @@ import (
 // Status is where a candidate stood when Advance returned.
 type Status struct {
 	Summary
-	Waiting string // what it waits for, when State is Waits
-	Reason  string // why it ended, when Outcome is not Validated
-	Sealed  bool   // it had its receipt before, nothing was done
+	Waiting string `json:"waiting,omitempty"` // what it waits for, when State is Waits
+	Reason  string `json:"reason,omitempty"`  // why it ended, when Outcome is not Validated
+	Sealed  bool   `json:"sealed,omitempty"`  // it had its receipt before, nothing was done
 }
 
 // work is one Advance of one candidate: the receipts that hold, and what was

@@ -2,6 +2,7 @@ package candidate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -18,6 +19,7 @@ type Certified struct {
 	RunID    int64             `json:"run-id"`
 	Attempt  int               `json:"run-attempt"`
 	Head     string            `json:"head"`
+	Rounds   int               `json:"rounds"`   // further sweeps beyond the first
 	Verdicts map[string]string `json:"verdicts"` // throughput, tpot, accuracy; ttft is reported only
 	Gates    []gate.Verdict    `json:"gates"`
 	Result   compare.Result    `json:"result"`
@@ -54,6 +56,11 @@ func (w *work) certify(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	verdict := gate.All(c.Gates)
+	if verdict.Answer == gate.Pass {
+		if err := w.furtherRound(ctx, c); err != nil {
+			return nil, err
+		}
+	}
 	required := gate.Policy(w.Config.Policy.Require, c.Result)
 	switch {
 	case verdict.Answer == gate.Pass:
@@ -77,18 +84,10 @@ func (w *work) certify(ctx context.Context) (any, error) {
 	}
 }
 
-// judge derives everything from the artifacts and the history, again.
+// judge derives everything from the artifacts and the history, again: those of
+// the sweep, and those of every further round.
 func (w *work) judge(ctx context.Context, v treeView) (Certified, attempt, error) {
-	m, err := evidence[Measured](w, "sweep")
-	if err != nil {
-		return Certified{}, attempt{}, err
-	}
-	run, err := w.Forge.Run(ctx, m.RunID)
-	if err != nil {
-		return Certified{}, attempt{}, fmt.Errorf("run %d: %w", m.RunID, err)
-	}
-	want := matrix.Full(v.Points)
-	p, err := w.proven(ctx, run, want)
+	runs, err := w.sweepRuns(ctx, v)
 	if err != nil {
 		return Certified{}, attempt{}, err
 	}
@@ -100,13 +99,35 @@ func (w *work) judge(ctx context.Context, v treeView) (Certified, attempt, error
 	if err != nil {
 		return Certified{}, attempt{}, fmt.Errorf("history of the old image: %w", err)
 	}
-	res := compare.Compare(byRun(rows), [][]result.Row{p.run.Rows}, evals, p.run.Evals)
-	c := Certified{RunID: run.ID, Attempt: run.Attempt, Head: run.HeadSHA, Verdicts: map[string]string{}, Result: res}
+	a := attempt{kind: "final", want: matrix.Full(v.Points)}
+	var measured [][]result.Row
+	var answers []result.EvalRow
+	for i, run := range runs { // oldest first: the report shows the newest that is proven
+		if run.Status != "completed" {
+			return Certified{}, attempt{}, Waiting{progress("further sweep", run)}
+		}
+		p, err := w.proven(ctx, run, a.want)
+		if err != nil {
+			return Certified{}, attempt{}, err
+		}
+		if i > 0 && p.verdict.Answer != gate.Pass {
+			continue // a further round that failed takes nothing from the sweep
+		}
+		a.run, a.proof = run, p
+		measured = append(measured, p.run.Rows)
+		answers = append(answers, p.run.Evals...)
+	}
+	if len(measured) == 0 {
+		return Certified{}, attempt{}, errors.New("the sweep's run is gone from the forge")
+	}
+	res := compare.Compare(byRun(rows), measured, evals, answers)
+	a.verdicts = &res
+	c := Certified{RunID: a.run.ID, Attempt: a.run.Attempt, Head: a.run.HeadSHA, Rounds: len(runs) - 1, Verdicts: map[string]string{}, Result: res}
 	for _, d := range dimensions {
 		c.Verdicts[d] = string(res.Overall(d))
 	}
-	c.Gates = append(p.gates, w.tagHolds(ctx, r), gate.Policy(w.Config.Policy.Require, res))
-	return c, attempt{kind: "final", run: run, want: want, proof: p, verdicts: &res}, nil
+	c.Gates = append(slices.Clone(a.proof.gates), w.tagHolds(ctx, r), gate.Policy(w.Config.Policy.Require, res))
+	return c, a, nil
 }
 
 // tagHolds says whether the tag in the recipe still is the digest that was measured.

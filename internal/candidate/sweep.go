@@ -31,13 +31,14 @@ func (w *work) sweep(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	run, ok, err := w.sweepRun(ctx, v)
+	runs, err := w.sweepRuns(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	if !ok {
+	if len(runs) == 0 {
 		return nil, w.label(ctx, v)
 	}
+	run := runs[0]
 	if run.Status != "completed" {
 		return nil, Waiting{progress("sweep", run)}
 	}
@@ -55,29 +56,33 @@ func (w *work) sweep(ctx context.Context) (any, error) {
 	return Measured{run.ID, run.Attempt, run.HeadSHA, len(p.run.Rows), len(p.run.Evals), w.runURL(run.ID, run.Attempt)}, nil
 }
 
-// sweepRun is the newest sweep of this work that did not skip. It may be of an
-// earlier head: what was measured stands while the work is the same.
-func (w *work) sweepRun(ctx context.Context, v treeView) (forge.Run, bool, error) {
+// sweepRuns are the sweeps of this work that did not skip, oldest first. They
+// may be of earlier heads: what was measured stands while the work is the same.
+func (w *work) sweepRuns(ctx context.Context, v treeView) ([]forge.Run, error) {
 	p, err := w.ownPull(ctx)
 	if err != nil {
-		return forge.Run{}, false, err
+		return nil, err
 	}
 	runs, err := w.Forge.Runs(ctx, forge.RunFilter{
 		Branch: w.c.Branch(w.prefix()), Event: "pull_request", Workflow: w.Config.Executor.Sweep, Since: p.Created,
 	})
 	if err != nil {
-		return forge.Run{}, false, fmt.Errorf("runs of %s: %w", w.Config.Executor.Sweep, err)
+		return nil, fmt.Errorf("runs of %s: %w", w.Config.Executor.Sweep, err)
 	}
-	for _, r := range runs {
+	var own []forge.Run
+	for _, r := range slices.Backward(runs) {
 		if r.Conclusion == "skipped" {
 			continue
 		}
 		same, err := w.sameWork(ctx, v, r.HeadSHA, matrix.Full)
-		if err != nil || same {
-			return r, same, err
+		if err != nil {
+			return nil, err
+		}
+		if same {
+			own = append(own, r)
 		}
 	}
-	return forge.Run{}, false, nil
+	return own, nil
 }
 
 // label asks for the sweep: capacity, check-final, then the label, the sole one.

@@ -116,6 +116,23 @@ func TestSlowerImageIsRegressed(t *testing.T) {
 	}
 }
 
+func TestInconclusiveAsksForFurtherRoundsAndSaysSo(t *testing.T) {
+	w := newWorld(t)
+	w.slow = 0.97 // on the limit: no number of rounds settles it
+	_, st := w.upgrade(w.shepherd("bot-token"))
+	if st.Outcome != Validated || !slices.Contains(st.Marks, "throughput inconclusive") {
+		t.Errorf("got %s with marks %v (%s), want validated, marked inconclusive", st.Outcome, st.Marks, st.Reason)
+	}
+	if len(w.runs) != 4 {
+		t.Errorf("%d runs, want a smoke, the sweep and two further rounds", len(w.runs))
+	}
+	p, err := w.client("bot-token").Pull(t.Context(), st.Pull)
+	w.must(err)
+	if !slices.Equal(p.Labels, []string{"full-sweep-fail-fast"}) || p.Draft {
+		t.Errorf("labels %v, draft %v; want the one sweep label on a ready pull request", p.Labels, p.Draft)
+	}
+}
+
 func TestLostAnswersAreWorse(t *testing.T) {
 	w := newWorld(t)
 	w.wrong = 12

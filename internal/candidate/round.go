@@ -1,0 +1,69 @@
+package candidate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/refit-bench/refit/internal/gate"
+)
+
+// Round is the receipt of having asked for a further sweep.
+type Round struct {
+	Number       int      `json:"number"` // 1 is the first beyond the sweep
+	Inconclusive []string `json:"inconclusive"`
+}
+
+func (r Round) String() string {
+	return fmt.Sprintf("further sweep %d: %s inconclusive", r.Number, strings.Join(r.Inconclusive, ", "))
+}
+
+// labelLag is how long a forge may take between a label and the run it starts.
+const labelLag = 2 * time.Minute
+
+// furtherRound asks for one more sweep of the new image while something that
+// the workspace requires is inconclusive and the policy has rounds left. The
+// intent is kept first; taking the label off and putting it on starts the run.
+// It returns nil when there is nothing to ask for.
+func (w *work) furtherRound(ctx context.Context, c Certified) error {
+	open := gate.Inconclusive(w.Config.Policy.Require, c.Result)
+	asked, _ := evidence[Round](w, "round")
+	if asked.Number > c.Rounds { // asked for, and its run is not there yet
+		return w.restartSweep(ctx)
+	}
+	if len(open) == 0 || c.Rounds >= w.Config.Policy.Rounds {
+		return nil
+	}
+	next := Round{Number: c.Rounds + 1, Inconclusive: open}
+	if err := w.keep(ctx, "round", strconv.Itoa(next.Number), next); err != nil {
+		return err
+	}
+	return w.restartSweep(ctx)
+}
+
+// restartSweep makes the label event once more. A label that is on, shortly
+// after the round was asked for, may be the new one: then it waits.
+func (w *work) restartSweep(ctx context.Context) error {
+	p, err := w.ownPull(ctx)
+	if err != nil {
+		return err
+	}
+	want := w.Config.Policy.SweepLabel
+	waiting := Waiting{"the further sweep to start"}
+	if slices.Contains(p.Labels, want) {
+		if age := w.now.Sub(w.receipts["round"].At); age > 0 && age < labelLag {
+			return waiting
+		}
+		if err := w.Forge.RemoveLabel(ctx, p.Number, want); err != nil {
+			return fmt.Errorf("take the sweep label off: %w", err)
+		}
+	}
+	if err := w.Forge.AddLabel(ctx, p.Number, want); err != nil {
+		return fmt.Errorf("label %s: %w", want, err)
+	}
+	w.pull = nil
+	return waiting
+}
