@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/refit-bench/refit/internal/forge"
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // Status is where a candidate stood when Advance returned.
@@ -46,6 +48,9 @@ func (s *Shepherd) Advance(ctx context.Context, c Candidate) (Status, error) {
 	if st, ok := w.sealed(); ok {
 		return st, nil
 	}
+	if err := w.obeyBase(ctx); err != nil {
+		return Status{}, err
+	}
 	defer w.dropLease(context.WithoutCancel(ctx))
 	if end, ok := w.pendingEnd(); ok {
 		return w.walkEnding(ctx, end)
@@ -61,6 +66,9 @@ func (s *Shepherd) Rehearse(ctx context.Context, c Candidate) (Status, error) {
 	}
 	if st, ok := w.sealed(); ok {
 		return st, nil
+	}
+	if err := w.obeyBase(ctx); err != nil {
+		return Status{}, err
 	}
 	var looks []Step
 	for _, step := range Lifecycle {
@@ -87,6 +95,31 @@ func (s *Shepherd) open(ctx context.Context, c Candidate) (*work, error) {
 	}
 	_, w.claimed = w.receipts["propose"]
 	return w, nil
+}
+
+// obeyBase takes policy and evals from the base's refit.yaml: neither what the
+// work tree holds nor what the candidate's head proposes about its own
+// judgement counts. Where things are (forge, executor, images) is this machine's.
+func (w *work) obeyBase(ctx context.Context) error {
+	fsys, err := w.Tree(ctx, w.c.Base)
+	if err != nil {
+		return fmt.Errorf("candidate %s: base: %w", w.c.ID, err)
+	}
+	src, err := fs.ReadFile(fsys, workspace.ConfigName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("candidate %s: base: %w", w.c.ID, err)
+	}
+	base, _, err := workspace.ParseConfig(src, workspace.ConfigName)
+	if err != nil {
+		return fmt.Errorf("candidate %s: base %.12s: %w", w.c.ID, w.c.Base, err)
+	}
+	s := *w.Shepherd
+	s.Config.Policy, s.Config.Evals = base.Policy, base.Evals
+	w.Shepherd = &s
+	return nil
 }
 
 func (w *work) walk(ctx context.Context, steps []Step) (Status, error) {

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"path"
 
 	"github.com/refit-bench/refit/internal/matrix"
 	"github.com/refit-bench/refit/internal/recipe"
@@ -84,7 +83,7 @@ func scriptOf(v treeView) (string, error) {
 // beside its own entry: the recipe script and the library it sources.
 func (w *work) depends(v treeView) []string {
 	paths := []string{v.Script}
-	library := path.Join(w.Paths.Scripts, "benchmark_lib.sh")
+	library := w.Paths.Library()
 	if _, err := fs.Stat(v.FS, library); err == nil {
 		paths = append(paths, library)
 	}

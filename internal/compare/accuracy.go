@@ -38,6 +38,10 @@ type Accuracy struct {
 	High    float64 `json:"high"`
 	Method  string  `json:"method"`
 	Reason  string  `json:"reason"`
+
+	// Discordant are the questions whose outcome changed, at most 50: the lost
+	// ones first, each part by question.
+	Discordant []Discordant `json:"discordant,omitempty"`
 }
 
 // Paired compares two sets of answers to the same questions. Only the
@@ -51,15 +55,16 @@ func Paired(old, new []eval.Answer) Accuracy {
 		doc      int
 		question string
 	}
-	before := make(map[id]bool, len(old))
+	before := make(map[id]eval.Answer, len(old))
 	for _, o := range old {
-		before[id{o.DocID, o.QuestionDigest}] = o.Correct
+		before[id{o.DocID, o.QuestionDigest}] = o
 	}
 	if len(before) != len(old) || len(old) != len(new) || len(old) == 0 {
 		a.Reason = fmt.Sprintf("cannot be paired: %d old answers to %d questions, %d new", len(old), len(before), len(new))
 		return a
 	}
-	var right, rightBefore, lost, gained int
+	var right, rightBefore int
+	var lost, gained []Discordant
 	for _, n := range new {
 		key := id{n.DocID, n.QuestionDigest}
 		was, ok := before[key]
@@ -69,15 +74,15 @@ func Paired(old, new []eval.Answer) Accuracy {
 		}
 		delete(before, key)
 		switch {
-		case was && n.Correct:
+		case was.Correct && n.Correct:
 			right, rightBefore = right+1, rightBefore+1
-		case was:
-			lost, rightBefore = lost+1, rightBefore+1
+		case was.Correct:
+			lost, rightBefore = append(lost, discordant(was, n)), rightBefore+1
 		case n.Correct:
-			gained, right = gained+1, right+1
+			gained, right = append(gained, discordant(was, n)), right+1
 		}
 	}
-	a.Samples, a.Lost, a.Gained = len(new), lost, gained
+	a.Samples, a.Lost, a.Gained, a.Discordant = len(new), len(lost), len(gained), shownFirst(lost, gained)
 	a.Old, a.New = float64(rightBefore)/float64(len(new)), float64(right)/float64(len(new))
 	a.P = mcnemar(a.Lost, a.Gained)
 	a.Low, a.High = tango(a.Gained, a.Lost, a.Samples)

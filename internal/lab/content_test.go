@@ -2,18 +2,23 @@ package lab
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"flag"
+	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/refit-bench/refit/internal/bench"
 	"github.com/refit-bench/refit/internal/engine"
 	"github.com/refit-bench/refit/internal/eval"
 	"github.com/refit-bench/refit/internal/recipe"
@@ -201,5 +206,43 @@ func TestBothVersionsAnswerTheSame(t *testing.T) {
 	}
 	if correct != 191 {
 		t.Errorf("%d of 200 correct, want 191", correct)
+	}
+}
+
+// The whole chain: the flags of the source, the engine over HTTP, the score.
+func TestEvalOfVersion1(t *testing.T) {
+	profile, err := sim.ParseProfile(content(t, "engine/v1/share/simengine/engine.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	profile.Load = 0
+	questions, err := eval.LoadQuestions(filepath.Join("files", filepath.FromSlash(questionsName)), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := sim.New(sim.Config{
+		Profile: profile, Flags: model(t, "v1"), Args: recipeFlags, Log: io.Discard, Now: time.Now,
+		Listen: func(string) (net.Listener, error) { return listener, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(ctx) }()
+	score, err := eval.Run(t.Context(), eval.Config{
+		Target:    bench.Target{URL: "http://" + listener.Addr().String(), Model: "lab/tiny-a"},
+		Questions: questions, Concurrency: 16, MaxTokens: 64,
+	}, nil)
+	cancel()
+	if serveErr := <-ended; err != nil || serveErr != nil {
+		t.Fatalf("eval: %v; server: %v", err, serveErr)
+	}
+	if score.Score != 191.0/200 || score.Flexible != score.Score {
+		t.Errorf("score %v strict, %v flexible; want 0.955 for both", score.Score, score.Flexible)
 	}
 }

@@ -24,12 +24,6 @@ type intent struct {
 	Config     workspace.Config
 }
 
-// files are the places of the layout that a plan is read from.
-var files = struct {
-	masters            []string
-	runners, changelog string
-}{[]string{"configs/*-master.yaml"}, "configs/runners.yaml", "perf-changelog.yaml"}
-
 // intend decides what the event asks for. The error is around ErrSkipped when
 // it asks for nothing.
 func (c CI) intend(ctx context.Context) (intent, error) {
@@ -162,31 +156,32 @@ func (c CI) catalogue(ctx context.Context, in intent) (*recipe.Catalogue, matrix
 		return nil, rule, err
 	}
 	defer closeTree(tree)
-	cat, err := recipe.Load(tree, files.masters, files.runners)
+	cat, err := recipe.Load(tree, in.Config.Paths().Masters, in.Config.Paths().Runners)
 	return cat, rule, err
 }
 
 // delta plans the changelog's additions.
 func (c CI) delta(ctx context.Context, in intent, s sweep) (intent, error) {
-	head, err := c.changelog(ctx, in.Head)
+	name := in.Config.Paths().Changelog
+	head, err := c.changelog(ctx, in.Head, name)
 	if err != nil {
 		return in, err
 	}
 	var base []byte
 	if in.Base != "" {
-		if base, err = c.changelog(ctx, in.Base); err != nil {
+		if base, err = c.changelog(ctx, in.Base, name); err != nil {
 			return in, err
 		}
 	}
 	if string(base) == string(head) {
-		return in, fmt.Errorf("%w: %s is unchanged", ErrSkipped, files.changelog)
+		return in, fmt.Errorf("%w: %s is unchanged", ErrSkipped, name)
 	}
-	entries, err := additions(base, head)
+	entries, err := additions(base, head, name)
 	if err != nil {
 		return in, err
 	}
 	if len(entries) == 0 {
-		return in, fmt.Errorf("%w: %s has no new entry", ErrSkipped, files.changelog)
+		return in, fmt.Errorf("%w: %s has no new entry", ErrSkipped, name)
 	}
 	cat, rule, err := c.catalogue(ctx, in)
 	if err != nil {
@@ -199,19 +194,19 @@ func (c CI) delta(ctx context.Context, in intent, s sweep) (intent, error) {
 	return in, nil
 }
 
-func (c CI) changelog(ctx context.Context, commit string) ([]byte, error) {
-	src, err := c.Repo.File(ctx, commit, files.changelog)
+func (c CI) changelog(ctx context.Context, commit, name string) ([]byte, error) {
+	src, err := c.Repo.File(ctx, commit, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	return src, err
 }
 
-func additions(base, head []byte) ([]recipe.ChangelogEntry, error) {
+func additions(base, head []byte, name string) ([]recipe.ChangelogEntry, error) {
 	if len(base) == 0 {
-		return recipe.ParseChangelog(head, files.changelog)
+		return recipe.ParseChangelog(head, name)
 	}
-	return recipe.Delta(base, head, files.changelog)
+	return recipe.Delta(base, head, name)
 }
 
 // planned is the plan of the entries as the labels change it.

@@ -15,13 +15,10 @@ import (
 //go:embed seam.sh
 var seam []byte
 
-// library is the file that every bash recipe sources.
-const library = "benchmarks/benchmark_lib.sh"
-
 // sew appends the seam to the library of a job's own copy of the checkout.
 // Functions that are defined later win, so the recipe needs no change.
 func sew(checkout string) error {
-	path := filepath.Join(checkout, filepath.FromSlash(library))
+	path := filepath.Join(checkout, filepath.FromSlash(workspace.DefaultConfig().Paths().Library()))
 	src, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("recipe library: %w", err)

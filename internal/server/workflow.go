@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -42,7 +43,7 @@ func (h *Host) run(ctx context.Context, r local.RunRequest) error {
 		"--event", event, "--out", r.Out, "--workspace", h.Workspace.Root,
 		"--run-id", strconv.FormatInt(r.ID, 10), "--run-attempt", strconv.Itoa(r.Attempt))
 	cmd.Dir = h.Workspace.Root
-	cmd.Env = append(allowed(os.Environ()), "GITHUB_OUTPUT="+output, "OUT="+r.Out)
+	cmd.Env = append(allowed(os.Environ(), h.Workspace.Config.Jobs.Env), "GITHUB_OUTPUT="+output, "OUT="+r.Out)
 	cmd.Stdout, cmd.Stderr = log, io.MultiWriter(log, &prefixed{w: h.Log, prefix: fmt.Sprintf("  run %d  ", r.ID)})
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
@@ -56,17 +57,14 @@ func (h *Host) run(ctx context.Context, r local.RunRequest) error {
 	return h.ingest(ctx, r)
 }
 
-// allowed is the part of this process's environment that a workflow run gets.
-func allowed(environ []string) []string {
-	var out []string
-	for _, kv := range environ {
+// allowed is the part of this process's environment that a workflow run gets:
+// what programs need, and what jobs.env of refit.yaml lets through.
+func allowed(environ, jobs []string) []string {
+	pass := append([]string{"PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ"}, jobs...)
+	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		switch name {
-		case "PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ":
-			out = append(out, kv)
-		}
-	}
-	return out
+		return !slices.Contains(pass, name)
+	})
 }
 
 // ingest stores what a successful run measured.

@@ -3,7 +3,7 @@ package sim
 import (
 	"bytes"
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -14,8 +14,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/refit-bench/refit/internal/engine"
 )
 
 // TestMain lets tests start this binary as an engine, or as the parent of one.
@@ -36,14 +34,18 @@ func TestMain(m *testing.M) {
 // launch is the command line of a simulated engine, without its own flags.
 func launch(t *testing.T, profile string) []string {
 	t.Helper()
-	if _, err := engine.Read(os.DirFS("testdata/engine"), "."); errors.Is(err, engine.ErrNoReader) {
-		t.Skip(err)
-	}
-	path := filepath.Join(t.TempDir(), "engine.json")
-	if err := os.WriteFile(path, []byte(profile), 0o600); err != nil {
+	dir := t.TempDir()
+	options, err := json.Marshal(flagsOf())
+	if err != nil {
 		t.Fatal(err)
 	}
-	return []string{"--profile", path, "--source", "testdata/engine", "--"}
+	files := map[string][]byte{"engine.json": []byte(profile), "options.json": options}
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return []string{"--profile", filepath.Join(dir, "engine.json"), "--source", "testdata/engine", "--options", filepath.Join(dir, "options.json"), "--"}
 }
 
 const quickProfile = `{"version":"2.0.0","time":{"step-base":"20us","max-batch":8}}`

@@ -50,7 +50,7 @@ func Open(dir string) (*Workspace, error) {
 	if w.Config, w.Settings, err = ParseConfig(src, ConfigName); err != nil {
 		return nil, err
 	}
-	w.Paths = layouts[w.Config.Layout]
+	w.Paths = w.Config.Paths()
 	return w, nil
 }
 
@@ -58,6 +58,12 @@ func Open(dir string) (*Workspace, error) {
 func (w *Workspace) State(elem ...string) string {
 	return filepath.Join(append([]string{w.Root, ".refit"}, elem...)...)
 }
+
+// Paths are the places of the configured layout.
+func (c Config) Paths() Paths { return layouts[c.Layout] }
+
+// Library is the script library that recipes source.
+func (p Paths) Library() string { return p.Scripts + "/benchmark_lib.sh" }
 
 // layouts is read only; ParseConfig has checked the name.
 var layouts = map[string]Paths{
