@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,21 +17,23 @@ import (
 
 func labCommand(e env) *cobra.Command {
 	var dir string
-	var asJSON bool
+	var asJSON, noServe bool
 	cmd := &cobra.Command{
 		Use:   "lab",
 		Short: "Run complete upgrades on this machine, with engines of the lab's own",
 		Long: `Makes a recipe repository with two versions of an engine image, publishes
 measured runs of the old one, and upgrades its families: the whole of refit, on
 a machine without an accelerator. Every number is measured. A lab that was run
-before is kept, and says so.`,
+before is kept, and says so. The lab's pages stay served on loopback until
+` + "`refit lab down`" + `.`,
 		Example: `  refit lab
   refit lab --dir .refit-lab --json`,
 		Args: args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runLab(cmd, e, dir, asJSON) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runLab(cmd, e, dir, asJSON, !noServe) },
 	}
 	cmd.PersistentFlags().StringVar(&dir, "dir", ".refit-lab", "the lab's folder")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "end with one JSON object")
+	cmd.Flags().BoolVar(&noServe, "no-serve", false, "leave nothing running")
 	cmd.AddCommand(labDown(e, &dir))
 	return cmd
 }
@@ -39,11 +42,12 @@ before is kept, and says so.`,
 type labAnswer struct {
 	Families  []lab.Ending   `json:"families"`
 	Addresses server.Address `json:"addresses"`
+	Served    bool           `json:"served"` // somebody answers there
 	Workspace string         `json:"workspace"`
 	Seconds   float64        `json:"seconds"`
 }
 
-func runLab(cmd *cobra.Command, e env, dir string, asJSON bool) (err error) {
+func runLab(cmd *cobra.Command, e env, dir string, asJSON, serve bool) error {
 	pr := newProgress(e)
 	l, err := newLab(e, dir)
 	if err != nil {
@@ -57,17 +61,12 @@ func runLab(cmd *cobra.Command, e env, dir string, asJSON bool) (err error) {
 	if err != nil {
 		return err
 	}
-	p, err := server.Attach(cmd.Context(), w, l.Refit, pr, e.now)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, p.Close()) }()
-	endings, err := l.Tell(cmd.Context(), p, func(s string) { pr.Say("lab       " + s) }, pr.Event)
+	endings, at, err := tell(cmd.Context(), e, l, w, pr, serve)
 	pr.finish()
 	if err != nil {
 		return err
 	}
-	a := labAnswer{endings, p.Address, w.Root, e.now().Sub(pr.start).Seconds()}
+	a := labAnswer{endings, at, serve, w.Root, e.now().Sub(pr.start).Seconds()}
 	if asJSON {
 		err = printJSON(e.stdout, a)
 	} else {
@@ -79,6 +78,21 @@ func runLab(cmd *cobra.Command, e env, dir string, asJSON bool) (err error) {
 		}
 	}
 	return err
+}
+
+// tell runs the story, in the process that serves the lab or in this one, and
+// leaves the lab served when asked to.
+func tell(ctx context.Context, e env, l lab.Lab, w *workspace.Workspace, pr *progress, serve bool) ([]lab.Ending, server.Address, error) {
+	p, err := server.Attach(ctx, w, l.Refit, pr, e.now)
+	if err != nil {
+		return nil, server.Address{}, err
+	}
+	endings, err := l.Tell(ctx, p, func(s string) { pr.Say("lab       " + s) }, pr.Event)
+	if err = errors.Join(err, p.Close()); err != nil || !serve || !p.Own {
+		return endings, p.Address, err
+	}
+	at, err := server.Detach(ctx, w, l.Refit, 20*time.Millisecond)
+	return endings, at, err
 }
 
 func newLab(e env, dir string) (lab.Lab, error) {
@@ -114,7 +128,13 @@ func printLab(e env, a labAnswer) {
 			fmt.Fprintf(e.stdout, "  report %s\n", relative(r))
 		}
 	}
-	fmt.Fprintf(e.stdout, "Took %.1f s. To look around: refit serve -C %s\n", a.Seconds, relative(a.Workspace))
+	fmt.Fprintf(e.stdout, "took %.1f s\n", a.Seconds)
+	if !a.Served {
+		fmt.Fprintf(e.stdout, "look around: refit serve -C %s\n", relative(a.Workspace))
+		return
+	}
+	fmt.Fprintf(e.stdout, "dashboard  %s/\nforge      %s/api/v3/\nregistry   %s\n", a.Addresses.Dashboard, a.Addresses.Forge, a.Addresses.Registry)
+	fmt.Fprintln(e.stdout, "served until: refit lab down")
 }
 
 func relative(path string) string {

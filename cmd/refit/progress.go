@@ -29,10 +29,11 @@ func newProgress(e env) *progress {
 	return &progress{w: e.stderr, now: e.now, start: e.now(), tty: isTerminal(e.stderr), told: map[string]string{}}
 }
 
-// Say prints a line.
+// Say prints a line. What comes after it is a story of its own.
 func (p *progress) Say(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	clear(p.told)
 	p.line(line, false)
 }
 

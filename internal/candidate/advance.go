@@ -219,7 +219,7 @@ func Describe(r Receipt) string {
 	into := map[string]fmt.Stringer{
 		"doctor": &Doctored{}, "resolve": &Resolved{}, "inspect": &Inspected{}, "rehearse": &Rehearsed{},
 		"propose": &Proposed{}, "baseline": &Published{}, "smoke": &Measured{}, "enter": &Entered{},
-		"sweep": &Measured{}, "certify": &Certified{}, "finish": &Sealed{}, "outcome": &Sealed{},
+		"sweep": &Measured{}, "certify": &Certified{}, "verdict": &Certified{}, "round": &Round{}, "finish": &Sealed{}, "outcome": &Sealed{},
 	}[r.Step]
 	if into == nil || json.Unmarshal(r.Evidence, into) != nil {
 		return ""

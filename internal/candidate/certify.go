@@ -77,7 +77,9 @@ func (w *work) certify(ctx context.Context) (any, error) {
 	case report.Validated:
 		return c, nil
 	case report.Regressed:
-		w.receipts["certify"] = Receipt{Evidence: mustJSON(c)} // for the summary of the end
+		if err := w.keep(ctx, "verdict", w.receipts["sweep"].Subject, c); err != nil {
+			return nil, err
+		}
 		return nil, &End{Regressed, FinalSweep, required.Reason}
 	default:
 		return nil, &End{Uncertain, FinalSweep, verdict.Reason}

@@ -2,7 +2,6 @@ package candidate
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -152,12 +151,4 @@ func ids(runs []forge.Run) []int64 {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-func mustJSON(v any) json.RawMessage {
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("candidate: evidence of type %T must marshal: %v", v, err))
-	}
-	return data
 }

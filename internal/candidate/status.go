@@ -50,10 +50,20 @@ func (w *work) summary(step string, state State) Summary {
 		s.Created, s.Owner = w.receipts["propose"].At, w.receipts["propose"].By
 	}
 	s.Head = w.expectedHead()
-	if c, err := evidence[Certified](w, "certify"); err == nil {
+	if c, ok := w.judged(); ok {
 		s.Verdicts, s.Marks = c.Verdicts, marks(c)
 	}
 	return s
+}
+
+// judged is the last judgement: that of certify, or the verdict that refused.
+func (w *work) judged() (Certified, bool) {
+	for _, step := range []string{"verdict", "certify"} {
+		if c, err := evidence[Certified](w, step); err == nil {
+			return c, true
+		}
+	}
+	return Certified{}, false
 }
 
 func next(s Summary, waiting string) string {
@@ -72,17 +82,14 @@ func next(s Summary, waiting string) string {
 	return ""
 }
 
-// Certificate is what certify left behind, when it got that far.
+// Certificate is the last judgement of a candidate, when it got that far.
 func (s *Shepherd) Certificate(ctx context.Context, c Candidate) (Certified, bool, error) {
 	w, err := s.open(ctx, c)
 	if err != nil {
 		return Certified{}, false, err
 	}
-	if _, ok := w.receipts["certify"]; !ok {
-		return Certified{}, false, nil
-	}
-	cert, err := evidence[Certified](w, "certify")
-	return cert, err == nil, err
+	cert, ok := w.judged()
+	return cert, ok, nil
 }
 
 // Show computes where a candidate stands from its receipts alone, without

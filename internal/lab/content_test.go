@@ -179,10 +179,7 @@ func TestOptionsFiles(t *testing.T) {
 // Family A's accuracy must not change with the version: both profiles answer
 // the same questions.
 func TestBothVersionsAnswerTheSame(t *testing.T) {
-	questions, err := eval.LoadQuestions(filepath.Join("files", filepath.FromSlash(questionsName)), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	questions := asked(t)
 	var profiles []sim.Profile
 	for _, version := range []string{"v1", "v2"} {
 		p, err := sim.ParseProfile(content(t, "engine/"+version+"/share/simengine/engine.json"))
@@ -209,6 +206,16 @@ func TestBothVersionsAnswerTheSame(t *testing.T) {
 	}
 }
 
+// asked are the lab's questions.
+func asked(t *testing.T) []eval.Question {
+	t.Helper()
+	questions, err := eval.LoadQuestions(filepath.Join("files", filepath.FromSlash(questionsName)), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return questions
+}
+
 // The whole chain: the flags of the source, the engine over HTTP, the score.
 func TestEvalOfVersion1(t *testing.T) {
 	profile, err := sim.ParseProfile(content(t, "engine/v1/share/simengine/engine.json"))
@@ -216,10 +223,7 @@ func TestEvalOfVersion1(t *testing.T) {
 		t.Fatal(err)
 	}
 	profile.Load = 0
-	questions, err := eval.LoadQuestions(filepath.Join("files", filepath.FromSlash(questionsName)), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	questions := asked(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -22,9 +22,11 @@ type chapter struct {
 }
 
 // story is what the lab tells. Version 2 of the engine dropped a deprecated
-// alias that family A's recipe still uses.
+// alias that family A's recipe still uses; for family B's model it decodes a
+// quarter slower, loses 12 of the 200 questions and gains 2.
 var story = []chapter{
 	{"configs/lab-master.yaml:laba-fp8-cpu-sim", candidate.Validated},
+	{"configs/lab-master.yaml:labb-fp8-cpu-sim", candidate.Regressed},
 }
 
 // oldRuns is how many runs of the old image are published before the upgrade:
@@ -57,6 +59,7 @@ func (l Lab) Tell(ctx context.Context, p *server.Parts, say func(string), event 
 		if err := l.publish(ctx, p, c.Family, say); err != nil {
 			return endings, fmt.Errorf("lab: publish %s: %w", c.Family, err)
 		}
+		say("upgrade " + c.Family)
 		e, err := l.upgrade(ctx, p, c, event)
 		if err != nil {
 			return endings, fmt.Errorf("lab: upgrade %s: %w", c.Family, err)

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -17,6 +20,29 @@ type Profile struct {
 	Time    TimeModel `json:"time"`
 	Answers Answers   `json:"answers"`
 	Faults  Faults    `json:"faults"`
+	// Models is what differs for a model, by --model-path: an engine may be
+	// worse for one model and the same for all others.
+	Models map[string]ModelProfile `json:"models,omitempty"`
+}
+
+// ModelProfile is what a version does differently for one model. Lost and
+// Gained are added to those of the profile.
+type ModelProfile struct {
+	Lost   []string `json:"lost"`
+	Gained []string `json:"gained"`
+	Faults Faults   `json:"faults"`
+}
+
+// For is the profile as one model sees it.
+func (p Profile) For(model string) Profile {
+	m, ok := p.Models[model]
+	if !ok {
+		return p
+	}
+	p.Answers.Lost = slices.Concat(p.Answers.Lost, m.Lost)
+	p.Answers.Gained = slices.Concat(p.Answers.Gained, m.Gained)
+	p.Faults = m.Faults
+	return p
 }
 
 // TimeModel is the cost of one step of the whole batch:
@@ -104,15 +130,24 @@ func (p Profile) check() error {
 		return fmt.Errorf("time.eager-factor: %v is not between 0 and 1000", t.EagerFactor)
 	case p.Answers.Accuracy < 0 || p.Answers.Accuracy > 1:
 		return fmt.Errorf("answers.accuracy: %v is not between 0 and 1", p.Answers.Accuracy)
-	case p.Faults.DieAfterRequests < 0:
-		return fmt.Errorf("faults.die-after-requests: %d is negative", p.Faults.DieAfterRequests)
-	case p.Faults.SlowDecode < 0 || p.Faults.SlowDecode > 1000:
-		return fmt.Errorf("faults.slow-decode: %v is not between 0 and 1000", p.Faults.SlowDecode)
 	}
-	if err := checkDigests("answers.lost", p.Answers.Lost); err != nil {
-		return err
+	for _, name := range slices.Sorted(maps.Keys(p.Models)) {
+		m, key := p.Models[name], "models."+name+"."
+		if err := errors.Join(m.Faults.check(key), checkDigests(key+"lost", m.Lost), checkDigests(key+"gained", m.Gained)); err != nil {
+			return err
+		}
 	}
-	return checkDigests("answers.gained", p.Answers.Gained)
+	return errors.Join(p.Faults.check(""), checkDigests("answers.lost", p.Answers.Lost), checkDigests("answers.gained", p.Answers.Gained))
+}
+
+func (f Faults) check(key string) error {
+	switch {
+	case f.DieAfterRequests < 0:
+		return fmt.Errorf("%sfaults.die-after-requests: %d is negative", key, f.DieAfterRequests)
+	case f.SlowDecode < 0 || f.SlowDecode > 1000:
+		return fmt.Errorf("%sfaults.slow-decode: %v is not between 0 and 1000", key, f.SlowDecode)
+	}
+	return nil
 }
 
 func checkDigests(key string, digests []string) error {

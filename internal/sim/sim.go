@@ -66,6 +66,7 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Profile = c.Profile.For(settings.ModelPath)
 	s := &Server{
 		config:    c,
 		settings:  settings,
