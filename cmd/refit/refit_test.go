@@ -14,13 +14,17 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"refit": main})
+	testscript.Main(m, map[string]func(){
+		"refit": main, "seedstore": seedStore, "toyworkspace": toyMain, "unprivileged": unprivilegedMain,
+		"withserve": withServeMain, "holdports": holdPortsMain,
+	})
 }
 
 // Each script of testdata/script is one behaviour of the binary.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir:       "testdata/script",
+		Condition: condition,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("GIT_AUTHOR_NAME", "owner")
 			e.Setenv("GIT_AUTHOR_EMAIL", "owner@example.invalid")

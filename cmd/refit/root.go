@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"os/exec"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +29,7 @@ func commands(e env) *cobra.Command {
 	root.SetErr(e.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit{exitUsage, err} })
 	root.AddCommand(
-		upgradeCommand(e), candidateCommand(e), doctorCommand(e),
+		upgradeCommand(e), candidateCommand(e), compareCommand(e), doctorCommand(e),
 		labCommand(e), serveCommand(e), configCommand(e), versionCommand(e),
 		ciCommand(e), jobCommand(e), benchCommand(e), evalCommand(e), simCommand(e),
 	)
@@ -89,6 +91,12 @@ func hint(err error) string {
 		return "images.path in refit.yaml names the OCI layout that is read"
 	case errors.Is(err, server.ErrRunning):
 		return "`refit serve` or another command works here: wait for it, or stop it"
+	case errors.Is(err, image.ErrDamaged):
+		return "the layout of images.path holds a damaged copy: put the image there again"
+	case errors.Is(err, exec.ErrNotFound):
+		return "refit reads repositories with git: install it, or put it on PATH"
+	case errors.Is(err, fs.ErrPermission):
+		return "refit keeps its state in .refit of the workspace, where this user must be able to write"
 	}
 	return ""
 }

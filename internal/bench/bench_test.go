@@ -160,7 +160,7 @@ func TestFailures(t *testing.T) {
 func TestOneFailureDoesNotStopTheRun(t *testing.T) {
 	h := &honest{answer: func(w http.ResponseWriter, n int, c completion) {
 		if n == 5 {
-			http.Error(w, "busy", 503)
+			http.Error(w, "busy", http.StatusServiceUnavailable)
 			return
 		}
 		full(w, n, c)

@@ -54,7 +54,7 @@ func TestUnhealthyAttemptIsRepeatedAndRecorded(t *testing.T) {
 	dir := t.TempDir()
 	h := &honest{answer: func(w http.ResponseWriter, n int, c completion) {
 		if n < 15 { // the first attempt: 4 warm-ups, 6 measured; the second: 4 and 1
-			http.Error(w, "busy", 503)
+			http.Error(w, "busy", http.StatusServiceUnavailable)
 			return
 		}
 		full(w, n, c)
@@ -83,7 +83,7 @@ func TestUnhealthyAttemptIsRepeatedAndRecorded(t *testing.T) {
 
 func TestTooManyFailuresFailAfterTheFileIsWritten(t *testing.T) {
 	dir := t.TempDir()
-	h := &honest{answer: func(w http.ResponseWriter, _ int, _ completion) { http.Error(w, "busy", 503) }}
+	h := &honest{answer: func(w http.ResponseWriter, _ int, _ completion) { http.Error(w, "busy", http.StatusServiceUnavailable) }}
 	err := Command(context.Background(), reference(h.start(t), dir), io.Discard, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "6 of 6 requests failed, limit 5 %: status: 503 Service Unavailable: busy") {
 		t.Errorf("got %v", err)

@@ -10,38 +10,50 @@ import (
 )
 
 const (
-	level  = 0.05 // of McNemar's test, two-sided, after Holm over the evals
+	level  = 0.05 // two-sided, after Holm over the evals
 	margin = 0.03 // 3 percentage points
 	// z is the 0.975 quantile of the normal distribution.
-	z      = 1.959963984540054
-	method = "McNemar exact, Holm over evals; Tango score interval"
+	z = 1.959963984540054
+
+	methodPaired   = "McNemar exact, Holm over evals; Tango score interval"
+	methodUnpaired = "Newcombe interval of two scores that are not paired, Holm over evals"
 )
 
-// Accuracy is the paired verdict on one eval: the same questions answered by
-// the old and by the new image. Lost were right and are wrong now, Gained the
-// other way round. P is two-sided, after Holm. Low and High bound the 95 %
-// interval of new minus old, as a fraction (0.01 is one percentage point).
-// Samples 0 means that nothing could be paired; Reason says why.
+// Accuracy is the verdict on one eval. When the same questions were answered by
+// the old and by the new image, it is paired: Lost were right and are wrong
+// now, Gained the other way round. When a side has only a score, it is not, and
+// Method says so. P is two-sided, after Holm. Low and High bound the 95 %
+// interval of new minus old, as a fraction (0.01 is one percentage point);
+// OldInterval and NewInterval are Wilson's, of each score alone.
 type Accuracy struct {
-	Key     string  `json:"key"`
-	Label   string  `json:"label"`
-	Conc    int     `json:"conc"`
-	Suite   string  `json:"suite"`
-	Verdict Verdict `json:"verdict"`
-	Old     float64 `json:"old"`
-	New     float64 `json:"new"`
-	Samples int     `json:"samples"`
-	Lost    int     `json:"lost"`
-	Gained  int     `json:"gained"`
-	P       float64 `json:"p"`
-	Low     float64 `json:"low"`
-	High    float64 `json:"high"`
-	Method  string  `json:"method"`
-	Reason  string  `json:"reason"`
+	Key         string   `json:"key"`
+	Label       string   `json:"label"`
+	Conc        int      `json:"conc"`
+	Suite       string   `json:"suite"`
+	Verdict     Verdict  `json:"verdict"`
+	Old         float64  `json:"old"`
+	New         float64  `json:"new"`
+	OldSamples  int      `json:"old-samples"` // 0: nothing could be compared, Reason says why
+	NewSamples  int      `json:"new-samples"`
+	OldInterval Interval `json:"old-interval"`
+	NewInterval Interval `json:"new-interval"`
+	Samples     int      `json:"samples"` // questions that were paired, 0: none
+	Lost        int      `json:"lost"`
+	Gained      int      `json:"gained"`
+	P           float64  `json:"p"`
+	Low         float64  `json:"low"`
+	High        float64  `json:"high"`
+	Method      string   `json:"method"`
+	Reason      string   `json:"reason"`
 
 	// Discordant are the questions whose outcome changed, at most 50: the lost
 	// ones first, each part by question.
 	Discordant []Discordant `json:"discordant,omitempty"`
+}
+
+// compared says whether there is more than a reason.
+func (a Accuracy) compared() bool {
+	return a.Samples > 0 || a.OldSamples > 0 && a.NewSamples > 0
 }
 
 // Paired compares two sets of answers to the same questions. Only the
@@ -50,7 +62,7 @@ type Accuracy struct {
 // a difference of paired proportions, which stays honest without any changed
 // question: then it is +-z^2/(n+z^2). Different questions cannot be paired.
 func Paired(old, new []eval.Answer) Accuracy {
-	a := Accuracy{Verdict: Inconclusive, P: 1, Method: method}
+	a := Accuracy{Verdict: Inconclusive, P: 1, Method: methodPaired}
 	type id struct {
 		doc      int
 		question string
@@ -83,26 +95,56 @@ func Paired(old, new []eval.Answer) Accuracy {
 		}
 	}
 	a.Samples, a.Lost, a.Gained, a.Discordant = len(new), len(lost), len(gained), shownFirst(lost, gained)
-	a.Old, a.New = float64(rightBefore)/float64(len(new)), float64(right)/float64(len(new))
+	a.scores(Sample{float64(rightBefore) / float64(len(new)), len(new)}, Sample{float64(right) / float64(len(new)), len(new)})
 	a.P = mcnemar(a.Lost, a.Gained)
 	a.Low, a.High = tango(a.Gained, a.Lost, a.Samples)
 	a.decide()
 	return a
 }
 
-// HolmAccuracy corrects the p values, as Paired leaves them, over the paired
-// evals and sets the verdicts again. It returns a new slice.
+// Sample is a score in 0..1 over N questions.
+type Sample struct {
+	Score float64
+	N     int
+}
+
+// Unpaired compares two scores of which at least one came without its answers.
+// It treats the samples as independent. When they are answers to the same
+// questions the interval is wider than need be, and no paired verdict is
+// claimed either way. Method names it.
+func Unpaired(old, new Sample) Accuracy {
+	a := Accuracy{Verdict: Inconclusive, P: 1, Method: methodUnpaired}
+	for _, s := range []Sample{old, new} {
+		if s.N <= 0 || !(s.Score >= 0 && s.Score <= 1) {
+			a.Reason = fmt.Sprintf("cannot be compared: a score of %v over %d samples", s.Score, s.N)
+			return a
+		}
+	}
+	a.scores(old, new)
+	i := newcombe(old, new, z)
+	a.Low, a.High, a.P = i.Low, i.High, newcombeP(old, new)
+	a.decide()
+	return a
+}
+
+func (a *Accuracy) scores(old, new Sample) {
+	a.Old, a.OldSamples, a.OldInterval = old.Score, old.N, wilson(old.Score, old.N, z)
+	a.New, a.NewSamples, a.NewInterval = new.Score, new.N, wilson(new.Score, new.N, z)
+}
+
+// HolmAccuracy corrects the p values, as Paired and Unpaired leave them, over
+// the compared evals and sets the verdicts again. It returns a new slice.
 func HolmAccuracy(all []Accuracy) []Accuracy {
 	out := append([]Accuracy(nil), all...)
 	var ps []*float64
 	for i := range out {
-		if out[i].Samples > 0 {
+		if out[i].compared() {
 			ps = append(ps, &out[i].P)
 		}
 	}
 	holm(ps)
 	for i := range out {
-		if out[i].Samples > 0 {
+		if out[i].compared() {
 			out[i].decide()
 		}
 	}
@@ -110,12 +152,15 @@ func HolmAccuracy(all []Accuracy) []Accuracy {
 }
 
 func (a *Accuracy) decide() {
-	changed := a.P < level
-	switch {
-	case changed && a.Lost > a.Gained:
-		a.Verdict, a.Reason = Worse, "more questions lost than gained"
-	case changed && a.Gained > a.Lost:
-		a.Verdict, a.Reason = Better, "more questions gained than lost"
+	lower, higher := "more questions lost than gained", "more questions gained than lost"
+	if a.Samples == 0 {
+		lower, higher = "the new score is lower, not paired", "the new score is higher, not paired"
+	}
+	switch changed := a.P < level; {
+	case changed && a.New < a.Old:
+		a.Verdict, a.Reason = Worse, lower
+	case changed && a.New > a.Old:
+		a.Verdict, a.Reason = Better, higher
 	case a.Low > -margin && a.High < margin:
 		a.Verdict, a.Reason = NoChange, "the interval lies inside 3 percentage points"
 	default:

@@ -3,7 +3,11 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/refit-bench/refit/internal/result"
 )
@@ -66,8 +70,8 @@ var curves = [...]struct {
 // first, all of one family. Only healthy passed rows count, and inside a side
 // only those with the digest and fingerprint of its newest row of the point;
 // what is left out is a warning. Output throughput and TPOT are judged, total
-// throughput and TTFT are reported. Evals are paired answer by answer, the
-// newest of each side.
+// throughput and TTFT are reported. Evals are paired answer by answer, or
+// score by score where a side has no answers, the newest of each side.
 func Compare(old, new [][]result.Row, oldEvals, newEvals []result.EvalRow) Result {
 	var r Result
 	before, after := gather("old", old, &r.Warnings), gather("new", new, &r.Warnings)
@@ -99,6 +103,32 @@ func (r Result) Overall(name string) Verdict {
 		}
 	}
 	return Inconclusive
+}
+
+// Compared says why nothing was compared: no point has usable rows on both
+// sides, and no eval either. It is nil when there is anything.
+func (r Result) Compared() error {
+	reasons := map[string][]string{}
+	for _, c := range r.Curves {
+		if c.N > 0 {
+			return nil
+		}
+		for _, p := range c.Points {
+			if !slices.Contains(reasons[p.Reason], p.Name()) {
+				reasons[p.Reason] = append(reasons[p.Reason], p.Name())
+			}
+		}
+	}
+	for _, a := range r.Accuracy {
+		if a.compared() {
+			return nil
+		}
+	}
+	text := []string{"no common point"}
+	for _, why := range slices.Sorted(maps.Keys(reasons)) {
+		text = append(text, why+": "+strings.Join(reasons[why], ", "))
+	}
+	return errors.New(strings.Join(append(text, r.Warnings...), "; "))
 }
 
 // side holds the usable rows of one side by point, in order of first sight.
@@ -157,15 +187,40 @@ func pairEvals(old, new []result.EvalRow) []Accuracy {
 	return HolmAccuracy(out)
 }
 
+// pairEval pairs the answers; where a side has only a score, the scores are
+// compared as such.
 func pairEval(o, n result.EvalRow) Accuracy {
-	if len(o.Answers) == 0 || len(n.Answers) == 0 {
-		return undecided(n, "a side has no answers to pair, only a score")
+	var a Accuracy
+	switch {
+	case len(o.Answers) > 0 && len(n.Answers) > 0:
+		a = Paired(o.Answers, n.Answers)
+	case o.Score == nil || n.Score == nil || o.Samples == 0 || n.Samples == 0:
+		return undecided(n, "a side has neither answers nor a score with its number of samples")
+	default:
+		a = Unpaired(Sample{*o.Score, o.Samples}, Sample{*n.Score, n.Samples})
 	}
-	a := Paired(o.Answers, n.Answers)
 	a.Key, a.Label, a.Conc, a.Suite = n.Key, n.Label, n.Conc, n.Suite
 	return a
 }
 
 func undecided(e result.EvalRow, why string) Accuracy {
-	return Accuracy{Key: e.Key, Label: e.Label, Conc: e.Conc, Suite: e.Suite, Verdict: Inconclusive, P: 1, Method: method, Reason: why}
+	return Accuracy{Key: e.Key, Label: e.Label, Conc: e.Conc, Suite: e.Suite, Verdict: Inconclusive, P: 1, Method: methodPaired, Reason: why}
+}
+
+// ByRun groups rows by the run and attempt that made them, in order of first
+// sight: rows of a store, oldest first, become the sides that Compare takes.
+func ByRun(rows []result.Row) [][]result.Row {
+	index := map[[2]int64]int{}
+	var runs [][]result.Row
+	for _, row := range rows {
+		id := [2]int64{row.Provenance.RunID, int64(row.Provenance.Attempt)}
+		i, ok := index[id]
+		if !ok {
+			i = len(runs)
+			index[id] = i
+			runs = append(runs, nil)
+		}
+		runs[i] = append(runs[i], row)
+	}
+	return runs
 }

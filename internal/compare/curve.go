@@ -51,6 +51,10 @@ type PointVerdict struct {
 	High    float64 `json:"high"`
 	P       float64 `json:"p"`
 	Reason  string  `json:"reason"`
+
+	// MoreRuns of the new image would settle an inconclusive point; 0 is
+	// settled, unknown, or too many.
+	MoreRuns int `json:"more-runs,omitempty"`
 }
 
 // Curve is the verdict on one metric over all points of a family.
@@ -64,6 +68,7 @@ type Curve struct {
 	Threshold float64        `json:"threshold"`
 	Points    []PointVerdict `json:"points"`
 	Reason    string         `json:"reason"`
+	MoreRuns  int            `json:"more-runs,omitempty"` // as of a point, for the curve
 }
 
 // Judge compares one metric over the points of a curve.
@@ -77,8 +82,20 @@ type Curve struct {
 // 95 % interval lies inside both limits, else inconclusive. The curve is worse
 // when any point is, else inconclusive, else no change, else better.
 func Judge(metric Metric, judged bool, points []Point) Curve {
+	c := judge(metric, judged, points, 0)
+	c.foresee(points)
+	return c
+}
+
+// judge applies the rule as if every point had more further runs of the new
+// image with the mean it has now.
+func judge(metric Metric, judged bool, points []Point, more int) Curve {
 	c := Curve{Metric: metric, Judged: judged, Threshold: threshold, Verdict: Inconclusive}
 	usable := c.spread(points)
+	t := student{distuv.StudentsT{Sigma: 1, Nu: float64(c.DF)}, 0}
+	if c.DF > 0 {
+		t.quantile = t.Quantile(twoSided)
+	}
 	tests := make([]test, len(points))
 	var worse, better []*float64
 	for i, p := range points {
@@ -87,10 +104,12 @@ func Judge(metric Metric, judged bool, points []Point) Curve {
 			continue
 		}
 		c.Points[i].Delta = mean(p.New)/mean(p.Old) - 1
-		if c.DF > 0 {
-			tests[i] = c.test(p)
-			worse, better = append(worse, &tests[i].worse), append(better, &tests[i].better)
+		if c.DF == 0 {
+			c.Points[i].Reason = "no interval without a second old run"
+			continue
 		}
+		tests[i] = c.test(p, len(p.New)+more, t)
+		worse, better = append(worse, &tests[i].worse), append(better, &tests[i].better)
 	}
 	holm(worse)
 	holm(better)
@@ -139,11 +158,17 @@ type test struct {
 	worse, better float64
 }
 
-func (c *Curve) test(p Point) test {
+// student is Student's t with its quantile at twoSided, which takes longer to
+// find than everything else here.
+type student struct {
+	distuv.StudentsT
+	quantile float64
+}
+
+func (c *Curve) test(p Point, newRuns int, t student) test {
 	x := math.Log(mean(p.New) / mean(p.Old))
-	se := c.S * math.Sqrt(1/float64(len(p.Old))+1/float64(len(p.New)))
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(c.DF)}
-	half := t.Quantile(twoSided) * se
+	se := c.S * math.Sqrt(1/float64(len(p.Old))+1/float64(newRuns))
+	half := t.quantile * se
 	below := tail(t, math.Log(1-threshold)-x, se) // small when x is surely below
 	above := tail(t, x-math.Log(1+threshold), se)
 	if c.Metric.HigherIsBetter() {
@@ -154,7 +179,7 @@ func (c *Curve) test(p Point) test {
 
 // tail is the chance of a distance d beyond a limit when the truth lies on it.
 // Without any spread it is certain.
-func tail(t distuv.StudentsT, d, se float64) float64 {
+func tail(t student, d, se float64) float64 {
 	if se > 0 {
 		return t.CDF(-d / se)
 	}

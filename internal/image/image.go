@@ -18,6 +18,9 @@ import (
 // message names the nearest tags.
 var ErrNotFound = errors.New("not found")
 
+// ErrDamaged says that stored content is not what its digest names.
+var ErrDamaged = errors.New("damaged")
+
 // Image is one image found in a Library. Digest is what its reference names
 // and may be that of a multi-platform index; V1 is the image for one platform.
 type Image struct {
@@ -73,7 +76,7 @@ func hashed(data []byte, want v1.Hash) error {
 	}
 	got, _, err := v1.SHA256(bytes.NewReader(data))
 	if err == nil && got != want {
-		err = fmt.Errorf("content is %s, want %s", got, want)
+		err = fmt.Errorf("content is %s, want %s: %w", got, want, ErrDamaged)
 	}
 	return err
 }

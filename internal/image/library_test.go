@@ -2,7 +2,6 @@ package image
 
 import (
 	"errors"
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -339,11 +338,4 @@ func layerDigest(t *testing.T, img Image) v1.Hash {
 		t.Fatal(err)
 	}
 	return d
-}
-
-func absentFile(t *testing.T, path string) {
-	t.Helper()
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%s is there: %v", path, err)
-	}
 }

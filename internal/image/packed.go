@@ -85,7 +85,7 @@ func (p *packed) verify() error {
 		return err
 	}
 	if got := hex.EncodeToString(p.sum.Sum(nil)); got != p.digest.Hex {
-		return fmt.Errorf("stored content is sha256:%s", got)
+		return fmt.Errorf("stored content is sha256:%s: %w", got, ErrDamaged)
 	}
 	return nil
 }

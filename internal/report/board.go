@@ -1,6 +1,13 @@
 package report
 
-import "time"
+import (
+	"time"
+
+	"github.com/refit-bench/refit/internal/compare"
+	"github.com/refit-bench/refit/internal/engine"
+	"github.com/refit-bench/refit/internal/gate"
+	"github.com/refit-bench/refit/internal/result"
+)
 
 // BoardRow is one candidate as the board shows it. Empty fields are unknown.
 type BoardRow struct {
@@ -36,12 +43,18 @@ type BoardReceipt struct {
 	Detail  string    `json:"detail"` // one line
 }
 
-// BoardPage is everything the page of one candidate shows.
+// BoardPage is everything the page of one candidate shows. What is nil or
+// empty is not known yet and not shown.
 type BoardPage struct {
 	Row      BoardRow
 	Receipts []BoardReceipt
-	Reports  []BoardReport // oldest first
-	Old, New []CurvePoint  // drawn when both sides or one have points
+	Reports  []BoardReport // as published, oldest first
+	Baseline *Baseline
+	Attempt  *Attempt // the newest full sweep
+	Verdicts *compare.Result
+	Gates    []gate.Verdict
+	Source   *engine.Comparison
+	Old, New [][]result.Row // the runs behind the verdicts, oldest first
 }
 
 // BoardReport is one report of a candidate, as the Markdown that was published.

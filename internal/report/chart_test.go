@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/refit-bench/refit/internal/compare"
 	"github.com/refit-bench/refit/internal/result"
 
 	"pgregory.net/rapid"
@@ -20,7 +21,7 @@ func TestCurve(t *testing.T) {
 	ps[1].Result = "failed"
 	ps[2].Values.TPOTms = nil
 	got := Curve(ps)
-	if len(got) != 1 || got[0] != (CurvePoint{1, 500, 10}) {
+	if len(got) != 1 || got[0] != (CurvePoint{Conc: 1, Interactivity: 500, OutputTPSGPU: 10}) {
 		t.Errorf("Curve: got %v, want one point of 10 tok/s/GPU at 500 tok/s/user", got)
 	}
 }
@@ -30,7 +31,11 @@ func TestCurveSVG(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		figure := rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{0, 1, math.NaN(), math.Inf(1), -1, math.MaxFloat64, math.SmallestNonzeroFloat64}))
 		point := rapid.Custom(func(t *rapid.T) CurvePoint {
-			return CurvePoint{rapid.IntRange(0, 999).Draw(t, "conc"), figure.Draw(t, "x"), figure.Draw(t, "y")}
+			return CurvePoint{
+				Conc: rapid.IntRange(0, 999).Draw(t, "conc"), Interactivity: figure.Draw(t, "x"), OutputTPSGPU: figure.Draw(t, "y"),
+				InteractivityBounds: Bounds{figure.Draw(t, "x low"), figure.Draw(t, "x high")},
+				OutputBounds:        Bounds{figure.Draw(t, "y low"), figure.Draw(t, "y high")},
+			}
 		})
 		svg := CurveSVG(rapid.SliceOfN(point, 0, 5).Draw(t, "old"), rapid.SliceOfN(point, 0, 5).Draw(t, "new"), rapid.String().Draw(t, "name"))
 		d := xml.NewDecoder(bytes.NewReader(svg))
@@ -112,4 +117,33 @@ func TestFromRows(t *testing.T) {
 	if b.Points[0].Scenario != "agentic-coding" || b.Points[0].RunID != nil || b.Points[0].Values.LatencyStatistic != "mean" {
 		t.Errorf("baseline point: %+v", b.Points[0])
 	}
+}
+
+// The drawing of intervals is well-formed whatever a certificate holds.
+func TestIntervalSVG(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		figure := rapid.OneOf(rapid.Float64Range(-2, 2), rapid.SampledFrom([]float64{0, math.NaN(), math.Inf(1), math.MaxFloat64}))
+		c := compare.Curve{Metric: compare.TPOT, Judged: true, DF: rapid.IntRange(0, 3).Draw(t, "df"), Threshold: rapid.SampledFrom([]float64{0, 0.03}).Draw(t, "threshold")}
+		names := map[string]string{}
+		for i := range rapid.IntRange(1, 4).Draw(t, "points") {
+			p := compare.PointVerdict{Key: strings.Repeat("k", i+1), Delta: figure.Draw(t, "delta"), Low: figure.Draw(t, "low"), High: figure.Draw(t, "high"),
+				Verdict: rapid.SampledFrom([]compare.Verdict{compare.Worse, compare.Inconclusive, "<b>"}).Draw(t, "verdict")}
+			names[p.Key] = rapid.SampledFrom([]string{"c1", `<script>"&`, strings.Repeat("long ", 20)}).Draw(t, "name")
+			c.Points = append(c.Points, p)
+		}
+		svg := intervalSVG(c, names)
+		d := xml.NewDecoder(strings.NewReader(svg))
+		for {
+			_, err := d.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%v in %s", err, svg)
+			}
+		}
+		if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
+			t.Fatalf("not a drawing: %s", svg)
+		}
+	})
 }

@@ -10,16 +10,19 @@ import (
 	"github.com/refit-bench/refit/internal/compare"
 )
 
-// Terminal writes an attempt's report as text for a terminal. With color the
-// verdict marks and the status are coloured by ANSI sequences; without it the
-// text holds none. Write errors are the writer's to remember.
+// columns is how wide text for a terminal may be.
+const columns = 100
+
+// Terminal writes an attempt's report as text for a terminal of 100 columns.
+// With color the verdict marks and the status are coloured by ANSI sequences;
+// without it the text holds none. Write errors are the writer's to remember.
 func Terminal(w io.Writer, a Attempt, base Baseline, verdicts *compare.Result, color bool) {
 	p := paint{color}
 	l, v := layoutOf(a.Points), newMarks(verdicts)
 	title := Policy{}.AttemptTitle(a, false)
 	fmt.Fprintf(w, "%s · %s · %s\n", p.bold(title), p.status(a.Status), stamp(a.UpdatedAt))
-	fmt.Fprintln(w, strings.Join(append([]string{printable(a.Image), abbreviated(a.Head)}, l.meta(false)...), " · "))
-	fmt.Fprintf(w, "Change: %s\n", printable(a.Change.EN))
+	p.text(w, strings.Join(append([]string{a.Image, abbreviated(a.Head)}, l.meta(false)...), " · "))
+	p.text(w, "Change: "+a.Change.EN)
 	if len(a.Points) > 0 {
 		t, n := attemptPoints(l, base, a.Points, v)
 		p.table(w, t)
@@ -30,13 +33,14 @@ func Terminal(w io.Writer, a Attempt, base Baseline, verdicts *compare.Result, c
 		p.table(w, t)
 		p.notes(w, n)
 	}
-	if ex := v.explain(base); len(ex) > 0 {
-		fmt.Fprintln(w)
-		for _, s := range ex {
-			fmt.Fprintln(w, unmarked(s))
+	if verdicts != nil {
+		p.verdicts(w, *verdicts)
+		if runs := v.runs(); runs > 0 {
+			p.text(w, fmt.Sprintf("Deltas are against the baseline of %s, verdicts against the mean of %s.", base.Date, counted(runs, "earlier run")))
 		}
 	}
-	fmt.Fprintf(w, "\nNext: %s\n", printable(a.Next.EN))
+	fmt.Fprintln(w)
+	p.text(w, "Next: "+a.Next.EN)
 }
 
 // paint colours text when it is on.
@@ -74,8 +78,8 @@ func (p paint) marked(s string) string {
 
 // table writes aligned columns: text to the left, numbers to the right.
 func (p paint) table(w io.Writer, t table) {
+	all := fitted(append([][]string{t.head}, t.rows...))
 	widths := make([]int, len(t.head))
-	all := append([][]string{t.head}, t.rows...)
 	for _, r := range all {
 		for i, c := range r {
 			widths[i] = max(widths[i], width(printable(c)))
@@ -106,7 +110,7 @@ func (p paint) notes(w io.Writer, n *notes) {
 		if len(n.labels[r]) != n.rows {
 			who = strings.Join(n.labels[r], ", ")
 		}
-		fmt.Fprintf(w, "Note: %s: %s.\n", printable(who), printable(r))
+		p.text(w, "Note: "+who+": "+r+".")
 	}
 }
 
@@ -132,7 +136,45 @@ func width(s string) int {
 	return n
 }
 
-// unmarked is Markdown of our own lines as plain text.
-func unmarked(s string) string {
-	return strings.NewReplacer("**", "", `\_`, "_", `\|`, "|", "&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(s)
+// text writes a line, broken at spaces where it is too long; what follows is
+// indented.
+func (p paint) text(w io.Writer, s string) {
+	line, used := "", 0
+	for _, word := range strings.Fields(printable(s)) {
+		switch n := width(word); {
+		case used == 0:
+			line, used = word, n
+		case used+1+n > columns:
+			fmt.Fprintln(w, line)
+			line, used = "  "+word, 2+n
+		default:
+			line, used = line+" "+word, used+1+n
+		}
+	}
+	fmt.Fprintln(w, line)
+}
+
+// fitted shortens the first column where a table is too wide, keeping the
+// ends of its cells, which tell points apart.
+func fitted(rows [][]string) [][]string {
+	total, first := -2, 0
+	for i := range rows[0] {
+		widest := 0
+		for _, r := range rows {
+			widest = max(widest, width(printable(r[i])))
+		}
+		if i == 0 {
+			first = widest
+		}
+		total += widest + 2
+	}
+	if total <= columns {
+		return rows
+	}
+	room := max(12, first-(total-columns))
+	out := make([][]string, len(rows))
+	for i, r := range rows {
+		out[i] = append([]string{ending(printable(r[0]), room)}, r[1:]...)
+	}
+	return out
 }

@@ -42,7 +42,7 @@ func (m marks) eval(e Evaluation) string {
 		return ""
 	}
 	for _, a := range m.result.Accuracy {
-		if a.Samples > 0 && a.Key == e.Key && (a.Suite == "" || a.Suite == e.Suite) {
+		if compared(a) && a.Key == e.Key && (a.Suite == "" || a.Suite == e.Suite) {
 			return spaced(mark(a.Verdict))
 		}
 	}
@@ -78,6 +78,21 @@ func verdictWord(v compare.Verdict) string {
 	return string(v)
 }
 
+const legendOfMarks = "✓ better, ✗ worse, = no change, ? inconclusive."
+
+// runs is how many runs of the old image stand behind the judged metrics.
+func (m marks) runs() int {
+	n := 0
+	if m.result != nil {
+		for _, c := range m.result.Curves {
+			if c.Judged {
+				n = max(n, c.N)
+			}
+		}
+	}
+	return n
+}
+
 // explain says once, under the tables, what the marks mean and what stands
 // behind them: one line for the marks and one per judged metric or evaluation.
 func (m marks) explain(base Baseline) []string {
@@ -85,13 +100,10 @@ func (m marks) explain(base Baseline) []string {
 		return nil
 	}
 	var out []string
-	runs := 0
 	for _, c := range m.result.Curves {
-		if !c.Judged {
-			continue
+		if c.Judged {
+			out = append(out, explainCurve(c))
 		}
-		runs = max(runs, c.N)
-		out = append(out, explainCurve(c))
 	}
 	for _, a := range m.result.Accuracy {
 		out = append(out, explainAccuracy(a))
@@ -99,8 +111,8 @@ func (m marks) explain(base Baseline) []string {
 	if len(out) == 0 {
 		return nil
 	}
-	legend := "**Verdicts:** ✓ better, ✗ worse, = no change, ? inconclusive."
-	if runs > 0 {
+	legend := "**Verdicts:** " + legendOfMarks
+	if runs := m.runs(); runs > 0 {
 		legend += fmt.Sprintf(" Deltas are against the baseline of %s, verdicts against the mean of %d earlier runs.", base.Date, runs)
 	}
 	return append([]string{legend}, out...)
@@ -140,11 +152,14 @@ func explainAccuracy(a compare.Accuracy) string {
 	if a.Suite == "" {
 		name = fmt.Sprintf("accuracy · c%d", a.Conc)
 	}
-	if a.Samples == 0 {
+	if !compared(a) {
 		return escape(fmt.Sprintf("%s: no verdict, %s.", name, a.Reason))
 	}
-	parts := []string{"n " + count(a.Samples), fmt.Sprintf("%d lost, %d gained", a.Lost, a.Gained), fmt.Sprintf("p %.2g", a.P),
-		fmt.Sprintf("95%% interval %s to %s", points(a.Low), points(a.High))}
+	parts := []string{"n " + count(a.Samples), fmt.Sprintf("%d lost, %d gained", a.Lost, a.Gained)}
+	if a.Samples == 0 {
+		parts = []string{fmt.Sprintf("n %s and %s, not paired", count(a.OldSamples), count(a.NewSamples))}
+	}
+	parts = append(parts, fmt.Sprintf("p %.2g", a.P), fmt.Sprintf("95%% interval %s to %s", points(a.Low), points(a.High)))
 	if a.Method != "" {
 		parts = append(parts, a.Method)
 	}

@@ -3,10 +3,8 @@ package server
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"io/fs"
 	"net/http"
@@ -14,18 +12,11 @@ import (
 	"github.com/refit-bench/refit/internal/report"
 )
 
-//go:embed web/board.css
-var boardCSS string
-
-//go:embed web/board.html
-var boardHTML string
-
 // boardPolicy forbids the pages everything but their own embedded style.
 const boardPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 
-// Board serves the dashboard's pages. They only read, need no script and load
-// nothing from elsewhere. Rows is needed; without Page no candidate has a page
-// of its own.
+// Board serves the dashboard's pages, which report makes. They only read.
+// Rows is needed; without Page no candidate has a page of its own.
 type Board struct {
 	Workspace string // named in the heading
 	// Rows lists every candidate in the order of the page.
@@ -39,127 +30,78 @@ type Board struct {
 // Handler serves / and /candidates/{id}, and /candidates/{id}/curve.svg, to GET
 // and HEAD. Every other path is a page that says 404.
 func (b *Board) Handler() http.Handler {
-	h := boardHandler{b, template.Must(template.New("board").Funcs(boardFuncs()).Parse(boardHTML))}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", h.list)
-	mux.HandleFunc("GET /candidates/{id}", h.candidate)
-	mux.HandleFunc("GET /candidates/{id}/curve.svg", h.curve)
+	mux.HandleFunc("GET /{$}", b.list)
+	mux.HandleFunc("GET /candidates/{id}", b.candidate)
+	mux.HandleFunc("GET /candidates/{id}/curve.svg", b.curve)
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
-		h.problem(w, http.StatusNotFound, "No such page", "The address may be misspelt.")
+		b.problem(w, http.StatusNotFound, "No such page", "The address may be misspelt.")
 	})
 	return mux
 }
 
-type boardHandler struct {
-	*Board
-	pages *template.Template
-}
+func (b *Board) site() report.Site { return report.Site{Workspace: b.Workspace, Home: "/"} }
 
-// frame is what every page has.
-type frame struct {
-	Title, Workspace string
-	CSS              template.CSS
-}
-
-func (h boardHandler) frame(title string) frame {
-	return frame{title, h.Workspace, template.CSS(boardCSS)} // the style is our own file
-}
-
-func (h boardHandler) list(w http.ResponseWriter, r *http.Request) {
-	rows, err := h.Rows(r.Context())
+func (b *Board) list(w http.ResponseWriter, r *http.Request) {
+	rows, err := b.Rows(r.Context())
 	if err != nil {
-		h.broken(w, fmt.Errorf("list candidates: %w", err))
+		b.broken(w, fmt.Errorf("list candidates: %w", err))
 		return
 	}
-	h.show(w, http.StatusOK, "list", struct {
-		frame
-		Rows   []report.BoardRow
-		Counts []boardCount
-	}{h.frame("Upgrade candidates · refit"), rows, boardCounts(rows)})
+	b.show(w, http.StatusOK, func(to io.Writer) error { return b.site().List(to, rows) })
 }
 
-// shownReport is a report as HTML; the newest is shown open.
-type shownReport struct {
-	Title string
-	HTML  template.HTML
-	Open  bool
+func (b *Board) candidate(w http.ResponseWriter, r *http.Request) {
+	if page, ok := b.load(w, r); ok {
+		b.show(w, http.StatusOK, func(to io.Writer) error { return b.site().Candidate(to, page) })
+	}
 }
 
-func (h boardHandler) candidate(w http.ResponseWriter, r *http.Request) {
-	page, ok := h.load(w, r)
-	if !ok {
-		return
+func (b *Board) curve(w http.ResponseWriter, r *http.Request) {
+	if page, ok := b.load(w, r); ok {
+		boardHeaders(w, "image/svg+xml")
+		w.Write(page.SVG())
 	}
-	var reports []shownReport
-	for i := len(page.Reports) - 1; i >= 0; i-- {
-		p := page.Reports[i]
-		// report.HTML passes no markup of its input.
-		reports = append(reports, shownReport{p.Title, template.HTML(report.HTML(p.Markdown)), i == len(page.Reports)-1})
-	}
-	var chart template.HTML
-	if len(page.Old)+len(page.New) > 0 {
-		chart = template.HTML(curve(page)) // CurveSVG escapes the names
-	}
-	h.show(w, http.StatusOK, "candidate", struct {
-		frame
-		Page    report.BoardPage
-		Chart   template.HTML
-		Reports []shownReport
-	}{h.frame(familyKey(page.Row.Family) + " · refit"), page, chart, reports})
-}
-
-func (h boardHandler) curve(w http.ResponseWriter, r *http.Request) {
-	page, ok := h.load(w, r)
-	if !ok {
-		return
-	}
-	boardHeaders(w, "image/svg+xml")
-	w.Write(curve(page))
-}
-
-func curve(p report.BoardPage) []byte {
-	return report.CurveSVG(p.Old, p.New, p.Row.OldImage, p.Row.NewImage)
 }
 
 // load finds the candidate of the request's path, or answers the request.
-func (h boardHandler) load(w http.ResponseWriter, r *http.Request) (report.BoardPage, bool) {
+func (b *Board) load(w http.ResponseWriter, r *http.Request) (report.BoardPage, bool) {
 	id := r.PathValue("id")
 	var page report.BoardPage
 	err := fs.ErrNotExist
-	if h.Page != nil {
-		page, err = h.Page(r.Context(), id)
+	if b.Page != nil {
+		page, err = b.Page(r.Context(), id)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		h.problem(w, http.StatusNotFound, "No such candidate", "It may belong to another workspace.")
+		b.problem(w, http.StatusNotFound, "No such candidate", "It may belong to another workspace.")
 	case err != nil:
-		h.broken(w, fmt.Errorf("candidate %.80q: %w", id, err))
+		b.broken(w, fmt.Errorf("candidate %.80q: %w", id, err))
 	}
 	return page, err == nil
 }
 
 // broken answers with a page that keeps the reason to the log.
-func (h boardHandler) broken(w http.ResponseWriter, err error) {
-	if h.Log != nil {
-		fmt.Fprintln(h.Log, "board:", err)
+func (b *Board) broken(w http.ResponseWriter, err error) {
+	b.log(err)
+	b.problem(w, http.StatusInternalServerError, "This page cannot be made right now", "The reason is in the server's log.")
+}
+
+func (b *Board) log(err error) {
+	if b.Log != nil {
+		fmt.Fprintln(b.Log, "board:", err)
 	}
-	h.problem(w, http.StatusInternalServerError, "This page cannot be made right now", "The reason is in the server's log.")
 }
 
-func (h boardHandler) problem(w http.ResponseWriter, code int, heading, advice string) {
-	h.show(w, code, "problem", struct {
-		frame
-		Heading, Advice string
-	}{h.frame(heading + " · refit"), heading, advice})
+func (b *Board) problem(w http.ResponseWriter, code int, heading, advice string) {
+	b.show(w, code, func(to io.Writer) error { return b.site().Problem(to, heading, advice) })
 }
 
-// show renders a page whole before its first byte is sent.
-func (h boardHandler) show(w http.ResponseWriter, code int, name string, data any) {
+// show makes a page whole before its first byte is sent.
+func (b *Board) show(w http.ResponseWriter, code int, make func(io.Writer) error) {
 	var page bytes.Buffer
-	if err := h.pages.ExecuteTemplate(&page, name, data); err != nil {
-		if h.Log != nil {
-			fmt.Fprintln(h.Log, "board:", err)
-		}
+	if err := make(&page); err != nil {
+		b.log(err)
 		http.Error(w, "the page cannot be made", http.StatusInternalServerError)
 		return
 	}

@@ -32,12 +32,17 @@ func testBoard() *Board {
 				return report.BoardPage{Row: rows[0],
 					Receipts: []report.BoardReceipt{{Step: "resolve", Subject: "family and base", By: "bot", At: at, Detail: "lane cpu, newest of 2 tags"}},
 					Reports:  []report.BoardReport{{Title: "Baseline", Markdown: "**Goal:** <img src=x>"}, {Title: "Final full sweep", Markdown: "| a |\n| ---: |\n| 84.18 (+0.1%) = |"}},
-					Old:      []report.CurvePoint{{Conc: 1, Interactivity: 84, OutputTPSGPU: 84}}, New: []report.CurvePoint{{Conc: 1, Interactivity: 88, OutputTPSGPU: 85}}}, nil
+					Baseline: &report.Baseline{Points: []report.Point{boardPoint(84)}}, Attempt: &report.Attempt{Points: []report.Point{boardPoint(85)}}}, nil
 			case "broken":
 				return report.BoardPage{}, errors.New("secret place")
 			}
 			return report.BoardPage{}, fs.ErrNotExist
 		}}
+}
+
+func boardPoint(tps float64) report.Point {
+	tpot := 11.5
+	return report.Point{Conc: 1, Result: "passed", Values: report.Values{OutputTPSGPU: &tps, TPOTms: &tpot}}
 }
 
 // get answers one request of the board.
@@ -79,7 +84,7 @@ func TestBoardList(t *testing.T) {
 
 func TestBoardCandidate(t *testing.T) {
 	_, page := get(t, testBoard(), "GET", "/candidates/9d94bebbcc742ac8-af00168b432f68fb")
-	wants(t, page, "<h1>laba-fp8-cpu-sim</h1>", "<svg", "Interactivity (tok/s/user)", "lane cpu, newest of 2 tags", `<td class="n">84.18 (+0.1%) =</td>`,
+	wants(t, page, "<h1>laba-fp8-cpu-sim</h1>", "<svg", "Interactivity (tok/s/user)", "lane cpu, newest of 2 tags", `<td style="text-align:right">84.18 (+0.1%) =</td>`,
 		"<strong>Goal:</strong> &lt;img src=x&gt;", `<details class="more" open><summary>Final full sweep</summary>`, `<details class="more"><summary>Baseline</summary>`)
 	if !regexp.MustCompile(`(?s)Final full sweep.*Baseline`).MatchString(page) {
 		t.Error("the newest report does not come first")

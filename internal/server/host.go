@@ -8,10 +8,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/refit-bench/refit/internal/forge"
 	"github.com/refit-bench/refit/internal/forge/local"
 	"github.com/refit-bench/refit/internal/image"
 	"github.com/refit-bench/refit/internal/store"
@@ -33,10 +35,11 @@ type Host struct {
 	Address Address
 	Store   *store.Store
 
-	lock    *workspace.Lock
-	forge   *local.Server
-	servers []*http.Server
-	token   string
+	lock      *workspace.Lock
+	forge     *local.Server
+	listeners []net.Listener
+	servers   []*http.Server
+	token     string
 }
 
 // Address is where the embedded parts listen: the content of .refit/serve.json.
@@ -51,7 +54,10 @@ type Address struct {
 // of the last time when they are free. It returns ErrRunning when another
 // process holds the lock.
 func (h *Host) Start(ctx context.Context) (err error) {
-	if err := os.MkdirAll(h.Workspace.State(), 0o700); err != nil {
+	if err := errors.Join(supported(h.Workspace), checkSource(ctx, h.Workspace)); err != nil {
+		return err
+	}
+	if err := h.Workspace.EnsureState(); err != nil {
 		return fmt.Errorf("serve: %w", err)
 	}
 	lock, ok, err := workspace.TryLock(h.Workspace.State("serve.lock"))
@@ -83,19 +89,15 @@ func (h *Host) Start(ctx context.Context) (err error) {
 // listen binds every part, opens the forge and writes serve.json last: whoever
 // reads it finds everything answering.
 func (h *Host) listen(ctx context.Context, bare workspace.Repo) error {
-	last, _ := ReadAddress(h.Workspace)
-	forgeAt, err := listenNear(last.Forge)
-	if err != nil {
-		return err
+	last, _ := ReadAddress(h.Workspace) // missing or broken: any ports
+	for _, former := range []string{last.Forge, "http://" + last.Registry, last.Dashboard} {
+		l, err := listenNear(former)
+		if err != nil {
+			return err
+		}
+		h.listeners = append(h.listeners, l)
 	}
-	registryAt, err := listenNear("http://" + last.Registry)
-	if err != nil {
-		return err
-	}
-	boardAt, err := listenNear(last.Dashboard)
-	if err != nil {
-		return err
-	}
+	forgeAt, registryAt, boardAt := h.listeners[0], h.listeners[1], h.listeners[2]
 	h.Address = Address{
 		Forge:     "http://" + forgeAt.Addr().String(),
 		Registry:  registryAt.Addr().String(),
@@ -129,7 +131,7 @@ func (h *Host) listen(ctx context.Context, bare workspace.Repo) error {
 }
 
 func (h *Host) serve(l net.Listener, handler http.Handler) {
-	s := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16}
+	s := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16}
 	h.servers = append(h.servers, s)
 	go s.Serve(l) // ends with Close; its only error is that
 }
@@ -141,6 +143,9 @@ func (h *Host) Wait() { h.forge.Wait() }
 // gives the lock back. It may be called after a Start that failed.
 func (h *Host) Close() error {
 	var errs []error
+	for _, l := range h.listeners {
+		_ = l.Close() // Shutdown does it again
+	}
 	for _, s := range h.servers {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		errs = append(errs, s.Shutdown(ctx))
@@ -158,15 +163,32 @@ func (h *Host) Close() error {
 	return errors.Join(errs...)
 }
 
-// ReadAddress reads .refit/serve.json. It may be stale: see Running.
+// ReadAddress reads .refit/serve.json. It may be stale: its holder tells.
 func ReadAddress(w *workspace.Workspace) (Address, error) {
-	var a Address
 	data, err := os.ReadFile(w.State("serve.json"))
 	if err != nil {
-		return a, err
+		return Address{}, err
 	}
+	a, err := parseAddress(data)
+	if err != nil {
+		return Address{}, fmt.Errorf("%s: %w", w.State("serve.json"), err)
+	}
+	return a, nil
+}
+
+// parseAddress accepts loopback addresses only: a token goes there.
+func parseAddress(data []byte) (Address, error) {
+	var a Address
 	if err := json.Unmarshal(data, &a); err != nil {
-		return a, fmt.Errorf("%s: %w", w.State("serve.json"), err)
+		return Address{}, err
+	}
+	for _, at := range []string{a.Forge, "http://" + a.Registry, a.Dashboard} {
+		if u, err := url.Parse(at); err != nil || u.Scheme != "http" || !forge.Loopback(u.Host) {
+			return Address{}, fmt.Errorf("%.80q is no address on loopback", at)
+		}
+	}
+	if _, err := workspace.ParseHolder(a.Holder); err != nil {
+		return Address{}, err
 	}
 	return a, nil
 }

@@ -37,28 +37,75 @@ type Parts struct {
 
 // Attach finds the process that serves the workspace, or hosts the parts here.
 func Attach(ctx context.Context, w *workspace.Workspace, refit string, log io.Writer, now func() time.Time) (*Parts, error) {
-	if w.Config.Forge.Kind != "local" {
-		return nil, fmt.Errorf("forge kind %q: this version works with the embedded forge only (forge.kind: local)", w.Config.Forge.Kind)
+	p, err := attach(ctx, w, refit, log, now)
+	if err == nil && behind(ctx, w) {
+		fmt.Fprintln(log, "note: the embedded forge's main lacks this checkout's HEAD; to put it there: git push .refit/forge.git HEAD:main")
 	}
-	h := &Host{Workspace: w, Refit: refit, Log: log, Now: now}
-	err := h.Start(ctx)
-	if err == nil {
-		p := &Parts{Workspace: w, Address: h.Address, Store: h.Store, Own: true, token: h.token, host: h, now: now}
-		return p, p.prepare(ctx)
+	return p, err
+}
+
+// behind says that the forge's main, which was filled from the checkout once,
+// has not got the checkout's present commit.
+func behind(ctx context.Context, w *workspace.Workspace) bool {
+	head, err := workspace.Repo{Dir: w.Root}.Resolve(ctx, "HEAD")
+	if err != nil {
+		return false // nothing to compare
 	}
-	if !errors.Is(err, ErrRunning) {
-		return nil, err
+	_, err = bareOf(w).Git(ctx, "merge-base", "--is-ancestor", head, "refs/heads/main")
+	return err != nil
+}
+
+func attach(ctx context.Context, w *workspace.Workspace, refit string, log io.Writer, now func() time.Time) (*Parts, error) {
+	for try := 1; ; try++ {
+		h := &Host{Workspace: w, Refit: refit, Log: log, Now: now}
+		err := h.Start(ctx)
+		if err == nil {
+			p := &Parts{Workspace: w, Address: h.Address, Store: h.Store, Own: true, token: h.token, host: h, now: now}
+			if err := p.prepare(ctx); err != nil {
+				return nil, errors.Join(err, p.Close())
+			}
+			return p, nil
+		}
+		if !errors.Is(err, ErrRunning) {
+			return nil, err
+		}
+		if a, err := served(w); err == nil {
+			return join(ctx, w, a, now)
+		} else if try == joinTries {
+			return nil, fmt.Errorf("%w and does not answer yet: %w", ErrRunning, err)
+		}
+		if err := Pause(ctx, joinPause); err != nil {
+			return nil, err
+		}
 	}
-	return join(ctx, w, now)
+}
+
+// A process that holds the lock is starting, serving or ending: for ten
+// seconds it may write its address or let go of the lock.
+const (
+	joinTries = 100
+	joinPause = 100 * time.Millisecond
+)
+
+// served is the address of the living process that serves the workspace.
+func served(w *workspace.Workspace) (Address, error) {
+	a, err := ReadAddress(w)
+	if err != nil {
+		return a, err
+	}
+	holder, err := workspace.ParseHolder(a.Holder)
+	if err != nil {
+		return a, err
+	}
+	if alive, known := holder.Alive(); known && !alive {
+		return a, fmt.Errorf("%s names a process that is gone", w.State("serve.json"))
+	}
+	return a, nil
 }
 
 // join uses the parts of another process.
-func join(ctx context.Context, w *workspace.Workspace, now func() time.Time) (*Parts, error) {
-	a, err := ReadAddress(w)
-	if err != nil {
-		return nil, fmt.Errorf("another process serves this workspace and is still starting: %w", err)
-	}
-	token, err := ensureToken(w.State("token"))
+func join(ctx context.Context, w *workspace.Workspace, a Address, now func() time.Time) (*Parts, error) {
+	token, err := readToken(w.State("token"))
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +149,7 @@ func (p *Parts) Forge() (*forge.Client, error) {
 }
 
 // Bare is the embedded forge's repository.
-func (p *Parts) Bare() workspace.Repo { return workspace.Repo{Dir: p.Workspace.State("forge.git")} }
+func (p *Parts) Bare() workspace.Repo { return bareOf(p.Workspace) }
 
 // Shepherd is the one visible place where a candidate's needs are wired.
 func (p *Parts) Shepherd(tell func(candidate.Event)) (*candidate.Shepherd, error) {

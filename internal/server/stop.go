@@ -38,26 +38,26 @@ func Stop(ctx context.Context, dir string, every time.Duration) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	a, err := ReadAddress(w)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	holder, err := workspace.ParseHolder(a.Holder)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", w.State("serve.json"), err)
-	}
-	if alive, known := holder.Alive(); !alive || !known {
+	if _, err := os.Lstat(w.State("serve.lock")); errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	lock, free, err := workspace.TryLock(w.State("serve.lock"))
 	if err != nil {
 		return "", err
 	}
-	if free { // the process lives and serves no longer
+	if free { // nobody serves, whatever serve.json says
 		return "", lock.Close()
+	}
+	a, err := ReadAddress(w)
+	if err != nil {
+		return "", fmt.Errorf("stop: %w, and cannot tell which: %w", ErrRunning, err)
+	}
+	holder, err := workspace.ParseHolder(a.Holder)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", w.State("serve.json"), err)
+	}
+	if alive, known := holder.Alive(); !alive || !known {
+		return "", fmt.Errorf("stop: %w, but not %s of %s", ErrRunning, holder, w.State("serve.json"))
 	}
 	if err := syscall.Kill(holder.PID, syscall.SIGTERM); err != nil {
 		return "", fmt.Errorf("stop %s: %w", holder, err)
@@ -74,7 +74,10 @@ func Stop(ctx context.Context, dir string, every time.Duration) (string, error) 
 
 // OpenStore opens the workspace's store alone.
 func OpenStore(ctx context.Context, w *workspace.Workspace) (*store.Store, error) {
-	if err := os.MkdirAll(w.State(), 0o700); err != nil {
+	if err := only(w, choice{"results.kind", w.Config.Results.Kind, "local"}, choice{"ledger", w.Config.Ledger, "store"}); err != nil {
+		return nil, err
+	}
+	if err := w.EnsureState(); err != nil {
 		return nil, err
 	}
 	return store.Open(ctx, w.State("store.db"))
@@ -83,9 +86,15 @@ func OpenStore(ctx context.Context, w *workspace.Workspace) (*store.Store, error
 // CI is a workflow run in this workspace, read from the event's file. Its id,
 // log and clock are the caller's to set.
 func CI(w *workspace.Workspace, name, event, out string) (run.CI, error) {
+	if err := supportedRuns(w); err != nil {
+		return run.CI{}, err
+	}
 	payload, err := os.ReadFile(event)
 	if err != nil {
 		return run.CI{}, fmt.Errorf("ci: event: %w", err)
+	}
+	if err := w.EnsureState(); err != nil {
+		return run.CI{}, err
 	}
 	out, err = filepath.Abs(out)
 	if err != nil {

@@ -1,0 +1,85 @@
+package server
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/refit-bench/refit/internal/report"
+)
+
+// addReports adds the published reports that were kept on this machine, in the
+// order of their last change, and the records they hold. A report that cannot
+// be read takes nothing from the page but is named on it.
+func addReports(p *report.BoardPage, dir, prefix string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // nothing published yet
+	}
+	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return modified(a).Compare(modified(b)) })
+	var records []report.Record
+	for _, e := range entries {
+		body, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			p.Row.Evidence = append(p.Row.Evidence, "a kept report cannot be read: "+e.Name())
+			continue
+		}
+		rec, ok, err := report.ParseRecord(prefix, string(body))
+		if err != nil || !ok {
+			continue
+		}
+		p.Reports = append(p.Reports, report.BoardReport{Title: strings.TrimSuffix(e.Name(), ".md"), Markdown: rec.Markdown})
+		records = append(records, rec)
+	}
+	for _, rec := range records {
+		if err := addRecord(p, rec, records); err != nil {
+			p.Row.Evidence = append(p.Row.Evidence, err.Error())
+		}
+	}
+}
+
+// modified is when a page was last published; a file that is gone sorts first.
+func modified(e fs.DirEntry) time.Time {
+	info, err := e.Info()
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// addRecord keeps the baseline and the newest full sweep, each whole: the rows
+// of a long one are spread over numbered parts.
+func addRecord(p *report.BoardPage, rec report.Record, all []report.Record) error {
+	if rec.Kind != "report" {
+		return nil
+	}
+	var kind struct {
+		Kind string `json:"kind"`
+	}
+	if err := json.Unmarshal(rec.JSON, &kind); err != nil || rec.Name != "baseline" && kind.Kind != "final" {
+		return err
+	}
+	whole, err := report.Assemble(rec, all)
+	if err != nil {
+		return err
+	}
+	if rec.Name == "baseline" {
+		b, err := report.ParseBaseline(whole)
+		if err == nil {
+			p.Baseline = &b
+		}
+		return err
+	}
+	a, err := report.ParseAttempt(whole)
+	if err != nil {
+		return err
+	}
+	if p.Attempt == nil || a.UpdatedAt.After(p.Attempt.UpdatedAt) {
+		p.Attempt = &a
+	}
+	return nil
+}
