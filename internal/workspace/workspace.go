@@ -59,6 +59,17 @@ func (w *Workspace) State(elem ...string) string {
 	return filepath.Join(append([]string{w.Root, ".refit"}, elem...)...)
 }
 
+// Origin is where the effective value of a setting comes from: "default", or
+// the place in the file, "refit.yaml:12".
+func (w *Workspace) Origin(key string) string {
+	for _, s := range w.Settings {
+		if s.Key == key {
+			return s.Origin
+		}
+	}
+	return ConfigName
+}
+
 // Paths are the places of the configured layout.
 func (c Config) Paths() Paths { return layouts[c.Layout] }
 
