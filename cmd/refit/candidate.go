@@ -32,11 +32,13 @@ type shown struct {
 
 func candidateShow(e env) *cobra.Command {
 	var asJSON bool
+	var f formats
 	cmd := &cobra.Command{
 		Use:   "show FAMILY|ID",
-		Short: "Show where a candidate stands, and the receipts of its steps",
+		Short: "Show where a candidate stands, the receipts of its steps, and its report",
 		Example: `  refit candidate show laba-fp8-cpu-sim
-  refit candidate show laba-fp8-cpu-sim --json`,
+  refit candidate show laba-fp8-cpu-sim --table
+  refit candidate show laba-fp8-cpu-sim --html report.html`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, a []string) (err error) {
 			s, done, err := ledger(cmd)
@@ -47,6 +49,13 @@ func candidateShow(e env) *cobra.Command {
 			c, err := find(cmd, s, a[0])
 			if err != nil {
 				return err
+			}
+			if f.asked() {
+				w, err := open(cmd)
+				if err != nil {
+					return err
+				}
+				return f.print(cmd.Context(), e, w, c.ID)
 			}
 			st, receipts, err := s.Show(cmd.Context(), c.Candidate)
 			if err != nil {
@@ -65,6 +74,7 @@ func candidateShow(e env) *cobra.Command {
 	}
 	workspaceFlag(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print state and receipts as JSON")
+	f.flags(cmd)
 	return cmd
 }
 

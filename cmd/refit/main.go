@@ -12,6 +12,7 @@
 //	refit upgrade FAMILY --dry-run
 //	refit upgrade FAMILY --to IMAGE
 //	refit candidate show FAMILY
+//	refit compare A B
 //	refit serve
 //	refit config
 //

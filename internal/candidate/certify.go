@@ -80,9 +80,9 @@ func (w *work) certify(ctx context.Context) (any, error) {
 		if err := w.keep(ctx, "verdict", w.receipts["sweep"].Subject, c); err != nil {
 			return nil, err
 		}
-		return nil, &End{Regressed, FinalSweep, required.Reason}
+		return nil, &End{Outcome: Regressed, Phase: FinalSweep, Reason: required.Reason}
 	default:
-		return nil, &End{Uncertain, FinalSweep, verdict.Reason}
+		return nil, &End{Outcome: Uncertain, Phase: FinalSweep, Reason: verdict.Reason}
 	}
 }
 
@@ -122,7 +122,7 @@ func (w *work) judge(ctx context.Context, v treeView) (Certified, attempt, error
 	if len(measured) == 0 {
 		return Certified{}, attempt{}, errors.New("the sweep's run is gone from the forge")
 	}
-	res := compare.Compare(byRun(rows), measured, evals, answers)
+	res := compare.Compare(compare.ByRun(rows), measured, evals, answers)
 	a.verdicts = &res
 	c := Certified{RunID: a.run.ID, Attempt: a.run.Attempt, Head: a.run.HeadSHA, Rounds: len(runs) - 1, Verdicts: map[string]string{}, Result: res}
 	for _, d := range dimensions {
@@ -142,21 +142,4 @@ func (w *work) tagHolds(ctx context.Context, r Resolved) gate.Verdict {
 		return fail("tag", "%s is now %s, measured was %s", r.NewImage, img.Digest, r.NewDigest)
 	}
 	return pass("tag", "%s still is %s", r.NewImage, r.NewDigest)
-}
-
-// byRun groups rows by the run that made them, oldest run first.
-func byRun(rows []result.Row) [][]result.Row {
-	index := map[[2]int64]int{}
-	var runs [][]result.Row
-	for _, row := range rows {
-		id := [2]int64{row.Provenance.RunID, int64(row.Provenance.Attempt)}
-		i, ok := index[id]
-		if !ok {
-			i = len(runs)
-			index[id] = i
-			runs = append(runs, nil)
-		}
-		runs[i] = append(runs[i], row)
-	}
-	return runs
 }

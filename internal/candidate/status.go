@@ -7,12 +7,12 @@ import (
 
 // sealed is the status of a candidate that has its outcome receipt.
 func (w *work) sealed() (Status, bool) {
-	for _, step := range []string{"outcome", "finish"} {
-		s, err := evidence[Sealed](w, step)
+	for _, end := range []struct{ receipt, step string }{{"outcome", "receipt"}, {"finish", "finish"}} {
+		s, err := evidence[Sealed](w, end.receipt)
 		if err != nil {
 			continue
 		}
-		st := w.summary(step, Done)
+		st := w.summary(end.step, Done)
 		st.Outcome = Outcome(s.Receipt.Outcome)
 		return Status{Summary: st, Reason: s.Reason, Sealed: true}, true
 	}
@@ -34,13 +34,22 @@ func (w *work) status(ctx context.Context, step string, state State, waiting str
 	}
 	s.Next = next(s, waiting)
 	st.Summary = s
-	if !w.claimed {
+	if !w.claimed || w.dry || w.shut {
 		return st, nil
 	}
-	if err := w.Ledger.SaveCandidate(ctx, s); err != nil {
-		return st, fmt.Errorf("candidate %s: save state: %w", w.c.ID, err)
+	return st, w.save(ctx, s)
+}
+
+// save updates the list of candidates; doing it twice is harmless.
+func (w *work) save(ctx context.Context, s Summary) error {
+	err := w.Ledger.SaveCandidate(ctx, s)
+	if err != nil && ctx.Err() == nil {
+		err = w.Ledger.SaveCandidate(ctx, s)
 	}
-	return st, nil
+	if err != nil {
+		return fmt.Errorf("candidate %s: save state: %w", w.c.ID, err)
+	}
+	return nil
 }
 
 func (w *work) summary(step string, state State) Summary {

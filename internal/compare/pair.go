@@ -19,6 +19,11 @@ func unusable(r result.Row) string {
 	return ""
 }
 
+// sameWork says whether two rows measured the same.
+func sameWork(a, b result.Row) bool {
+	return a.Digest == b.Digest && a.Image == b.Image && a.Fingerprint == b.Fingerprint
+}
+
 // alike keeps the rows that measured what the newest row measured.
 func alike(rows []result.Row) []result.Row {
 	if len(rows) == 0 {
@@ -27,11 +32,27 @@ func alike(rows []result.Row) []result.Row {
 	newest := rows[len(rows)-1]
 	var kept []result.Row
 	for _, r := range rows {
-		if r.Digest == newest.Digest && r.Image == newest.Image && r.Fingerprint == newest.Fingerprint {
+		if sameWork(r, newest) {
 			kept = append(kept, r)
 		}
 	}
 	return kept
+}
+
+// Usable keeps of each run the rows that verdicts rest on: passed, measured by
+// a sound client, and of the image and fingerprint that the newest such row of
+// their point has.
+func Usable(runs [][]result.Row) [][]result.Row {
+	s := gather("", runs, new([]string))
+	out := make([][]result.Row, len(runs))
+	for i, run := range runs {
+		for _, row := range run {
+			if unusable(row) == "" && sameWork(row, s.rows[row.Key][0]) {
+				out[i] = append(out[i], row)
+			}
+		}
+	}
+	return out
 }
 
 // pair makes the points of a curve, ordered by concurrency as the rows came.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/refit-bench/refit/internal/compare"
 	"github.com/refit-bench/refit/internal/result"
 )
 
@@ -24,7 +25,7 @@ func Benchstat(w io.Writer, old, new [][]result.Row) error {
 	digests := sameNames(old, new)
 	var family, image string
 	for _, side := range [][][]result.Row{old, new} {
-		for _, run := range usable(side) {
+		for _, run := range compare.Usable(side) {
 			for _, r := range run {
 				if r.Family != family {
 					family = r.Family

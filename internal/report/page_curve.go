@@ -89,7 +89,7 @@ func meanCurve(runs [][]result.Row) keyedCurve {
 	throughput, _ := metricOf(string(compare.OutputTPS))
 	latency, _ := metricOf(string(compare.TPOT))
 	tps, tpot := means(runs, throughput), means(runs, latency)
-	for _, run := range usable(runs) {
+	for _, run := range compare.Usable(runs) {
 		for _, r := range run {
 			if _, seen := c.points[r.Key]; seen || tpot[r.Key] <= 0 || tps[r.Key] <= 0 {
 				continue

@@ -78,8 +78,12 @@ func addRuns(ctx context.Context, p *report.BoardPage, s *store.Store, branch st
 		old = slices.DeleteFunc(old, func(r result.Row) bool { return r.Provenance.Started.After(at) })
 		oldEvals = slices.DeleteFunc(oldEvals, func(e result.EvalRow) bool { return e.Provenance.Started.After(at) })
 	}
-	p.Old, p.New = byRun(old), byRun(new)
-	if c, ok := newest[candidate.Certified](receipts, "certify"); ok {
+	p.Old, p.New = compare.ByRun(old), compare.ByRun(new)
+	c, judged := newest[candidate.Certified](receipts, "certify")
+	if !judged {
+		c, judged = newest[candidate.Certified](receipts, "verdict")
+	}
+	if judged {
 		p.Verdicts, p.Gates = &c.Result, c.Gates
 	} else if len(new) > 0 {
 		r := compare.Compare(p.Old, p.New, oldEvals, newEvals)
@@ -110,16 +114,4 @@ func began(rows []result.Row) (first time.Time, ok bool) {
 		}
 	}
 	return first, ok
-}
-
-// byRun groups rows, which come run by run, by the run that made them.
-func byRun(rows []result.Row) [][]result.Row {
-	var runs [][]result.Row
-	for i, r := range rows {
-		if i == 0 || r.Provenance.RunID != rows[i-1].Provenance.RunID {
-			runs = append(runs, nil)
-		}
-		runs[len(runs)-1] = append(runs[len(runs)-1], r)
-	}
-	return runs
 }
