@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/refit-bench/refit/internal/compare"
 	"github.com/refit-bench/refit/internal/lab"
 	"github.com/refit-bench/refit/internal/server"
 	"github.com/refit-bench/refit/internal/workspace"
@@ -108,33 +111,46 @@ func newLab(e env, dir string) (lab.Lab, error) {
 }
 
 func printLab(e env, a labAnswer) {
+	at := relative(a.Workspace)
 	for _, f := range a.Families {
 		was := ""
 		if f.Kept {
 			was = " (everything was done before)"
 		}
 		fmt.Fprintf(e.stdout, "%s: %s%s\n", f.Family, f.Outcome, was)
-		fmt.Fprintf(e.stdout, "  %s -> %s\n", f.OldImage, f.NewImage)
+		fmt.Fprintf(e.stdout, "  %s -> %s, pull request #%d\n", f.OldImage, f.NewImage, f.Pull)
 		for _, c := range f.Curves {
-			if c.Judged {
-				fmt.Fprintf(e.stdout, "  %s\n", c)
-			}
+			printCurve(e.stdout, c)
 		}
 		for _, acc := range f.Accuracy {
-			fmt.Fprintf(e.stdout, "  %s\n", acc)
+			fmt.Fprintf(e.stdout, "  %-16s %-12s %.1f%% -> %.1f%%, 95%% interval %+.2f to %+.2f pp; lost %d, gained %d of %d\n",
+				acc.Suite+fmt.Sprintf(" c%d", acc.Conc), acc.Verdict, 100*acc.Old, 100*acc.New, 100*acc.Low, 100*acc.High, acc.Lost, acc.Gained, acc.Samples)
 		}
-		fmt.Fprintf(e.stdout, "  pull request #%d at %.12s\n", f.Pull, f.Head)
-		for _, r := range f.Reports {
-			fmt.Fprintf(e.stdout, "  report %s\n", relative(r))
-		}
+		_, key, _ := strings.Cut(f.Family, ":")
+		fmt.Fprintf(e.stdout, "  more: refit candidate show %s -C %s --table\n", key, at)
 	}
-	fmt.Fprintf(e.stdout, "took %.1f s\n", a.Seconds)
+	fmt.Fprintf(e.stdout, "took %.1f s; reports in %s\n", a.Seconds, filepath.Join(at, ".refit", "reports"))
 	if !a.Served {
-		fmt.Fprintf(e.stdout, "look around: refit serve -C %s\n", relative(a.Workspace))
+		fmt.Fprintf(e.stdout, "look around: refit serve -C %s\n", at)
 		return
 	}
 	fmt.Fprintf(e.stdout, "dashboard  %s/\nforge      %s/api/v3/\nregistry   %s\n", a.Addresses.Dashboard, a.Addresses.Forge, a.Addresses.Registry)
 	fmt.Fprintln(e.stdout, "served until: refit lab down")
+}
+
+// printCurve prints a metric's verdict with the interval that lies furthest out.
+func printCurve(w io.Writer, c compare.Curve) {
+	verdict := string(c.Verdict)
+	if !c.Judged {
+		verdict = "(reported)"
+	}
+	p, ok := c.Extreme()
+	if !ok {
+		fmt.Fprintf(w, "  %-16s %-12s %s\n", c.Metric, verdict, c.Reason)
+		return
+	}
+	fmt.Fprintf(w, "  %-16s %-12s furthest c%d %+.2f%%, 95%% interval %+.2f%% to %+.2f%%; n=%d, df=%d, threshold ±%.0f%%\n",
+		c.Metric, verdict, p.Conc, 100*p.Delta, 100*p.Low, 100*p.High, c.N, c.DF, 100*c.Threshold)
 }
 
 func relative(path string) string {

@@ -66,6 +66,10 @@ func measureUntilHealthy(ctx context.Context, o options, stderr io.Writer) ([]Re
 		work := o.work
 		work.Seed += int64(n) << 32 // other prompts, the same lengths
 		r, err := Run(ctx, o.target, work, progressLines(stderr, o.work))
+		if err != nil && n > 0 { // the engine is gone: what was measured before is kept
+			fmt.Fprintf(stderr, "attempt %d of %d: %v\n", n+1, o.healthRetries+1, err)
+			return attempts, healthiest(attempts), nil
+		}
 		if err != nil {
 			return nil, 0, err
 		}

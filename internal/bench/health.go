@@ -16,6 +16,7 @@ const (
 const (
 	maxDelayShare = 0.10 // of the mean gap between messages, at the 99th percentile
 	maxClientCPU  = 0.5  // cores
+	maxPressure   = 0.25 // of the time some task of the host waited for a processor
 )
 
 // Health answers "was it the server or my load generator?" with figures.
@@ -30,6 +31,7 @@ type Health struct {
 	Requests        int           `json:"requests"`
 	Samples         int           `json:"samples"`           // messages with a delay
 	DelaySource     string        `json:"delay_source"`      // "server-stamp", "kernel" or "none"
+	HostPressure    *float64      `json:"host_cpu_pressure"` // share of the time in which some task of this host waited for a processor; nil = the engine is elsewhere, or the kernel does not say
 	PrefixCacheHits *float64      `json:"prefix_cache_hits"` // tokens taken from the server's prefix cache during the run; nil = not reported
 }
 
@@ -55,6 +57,9 @@ func (h Health) judged(future bool) Health {
 	}
 	if h.ClientCPU > maxClientCPU {
 		bad("client used %.2f cores, limit %.2f", h.ClientCPU, maxClientCPU)
+	}
+	if h.HostPressure != nil && *h.HostPressure > maxPressure {
+		bad("this host was short of processors %.0f %% of the time, limit %.0f %%: engine and client share it", 100**h.HostPressure, 100*maxPressure)
 	}
 	limit := time.Duration(maxDelayShare * float64(h.MeanITL))
 	switch {

@@ -18,6 +18,7 @@ func measure(ctx context.Context, l *loop, s side, ps []plan, progress func(done
 	l.delays.server = make([]int64, 0, tokens)
 	hits := s.prefixHits(ctx)
 	r := Result{Started: time.Now()}
+	waited, known := starved()
 	cpu, origin := cpuTime(), l.clock.now()
 	xs, err := l.run(ctx, ps)
 	r.Duration = time.Duration(l.clock.now() - origin)
@@ -29,7 +30,12 @@ func measure(ctx context.Context, l *loop, s side, ps []plan, progress func(done
 	for _, x := range xs {
 		r.Requests = append(r.Requests, x.request(origin))
 	}
-	r.Health = receipt(r, l.delays, cpu)
+	var pressure *float64
+	if after, ok := starved(); known && ok && r.Duration > 0 && sameHost(s.target.URL) {
+		share := (after - waited).Seconds() / r.Duration.Seconds()
+		pressure = &share
+	}
+	r.Health = receipt(r, l.delays, cpu, pressure)
 	if after := s.prefixHits(ctx); hits != nil && after != nil {
 		*after -= *hits
 		r.Health.PrefixCacheHits = after
@@ -38,8 +44,8 @@ func measure(ctx context.Context, l *loop, s side, ps []plan, progress func(done
 }
 
 // receipt is the client's health over a run.
-func receipt(r Result, d *delays, cpu time.Duration) Health {
-	h := Health{Requests: len(r.Requests), MeanITL: time.Duration(1e9 * r.Stats("itl", nil).Mean)}
+func receipt(r Result, d *delays, cpu time.Duration, pressure *float64) Health {
+	h := Health{Requests: len(r.Requests), HostPressure: pressure, MeanITL: time.Duration(1e9 * r.Stats("itl", nil).Mean)}
 	for _, q := range r.Requests {
 		if q.Error != "" {
 			h.Errors++

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/refit-bench/refit/internal/recipe"
 )
 
 // ErrNoLaunch says that a script has no command that looks like the start of
@@ -47,10 +49,14 @@ type Launch struct {
 // maxScript bounds a recipe; the largest known one has a hundredth of it.
 const maxScript = 4 << 20
 
-// ReadLaunch finds the command of a bash recipe that starts the server, with
-// its flags. Arrays and plain variables assigned in the script are expanded;
-// nothing is run. The error is ErrNoLaunch or names the line that is no bash.
+// ReadLaunch finds the command of a recipe that starts the server, with its
+// flags. The name tells a declarative recipe from a bash script, of which
+// arrays and plain variables are expanded; nothing is run. The error is
+// ErrNoLaunch or names the line that is no recipe.
 func ReadLaunch(script []byte, name string) (Launch, error) {
+	if recipe.IsDeclared(name) {
+		return readDeclared(script, name)
+	}
 	if len(script) > maxScript {
 		return Launch{}, fmt.Errorf("%s:1: script larger than %d bytes", name, maxScript)
 	}
@@ -119,11 +125,13 @@ func (w *walker) launch(starts []command) Launch {
 	return l
 }
 
-// flags groups the expanded words of one command into flags and their values.
-func flags(w *walker, c command) Launch {
-	words := w.words(c.args, c)
+// flags reads one command of a script.
+func flags(w *walker, c command) Launch { return w.grouped(w.words(c.args, c), c.env) }
+
+// grouped sorts the words of one command into flags and their values.
+func (w *walker) grouped(words []token, env []Use) Launch {
 	l := Launch{}
-	l.Exports = append(l.Exports, c.env...)
+	l.Exports = append(l.Exports, env...)
 	program := w.programEnd(words, &l)
 	var command []string
 	for _, t := range words[:program] {

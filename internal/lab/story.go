@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"github.com/refit-bench/refit/internal/bench"
 	"github.com/refit-bench/refit/internal/candidate"
 	"github.com/refit-bench/refit/internal/compare"
 	"github.com/refit-bench/refit/internal/forge"
 	"github.com/refit-bench/refit/internal/recipe"
+	"github.com/refit-bench/refit/internal/result"
 	"github.com/refit-bench/refit/internal/server"
 	"github.com/refit-bench/refit/internal/store"
 )
@@ -32,6 +35,9 @@ var story = []chapter{
 // oldRuns is how many runs of the old image are published before the upgrade:
 // the history that a verdict's spread is taken from.
 const oldRuns = 3
+
+// spareRuns is how many more may be published when a load client was unhealthy.
+const spareRuns = 3
 
 // Ending is how a family's upgrade ended.
 type Ending struct {
@@ -72,20 +78,23 @@ func (l Lab) Tell(ctx context.Context, p *server.Parts, say func(string), event 
 // publish measures the old image as a workspace would: each run is started by
 // a changelog entry that lands on main.
 func (l Lab) publish(ctx context.Context, p *server.Parts, family string, say func(string)) error {
-	fam, done, err := published(ctx, p, family)
-	if err != nil {
-		return err
-	}
-	for n := done; n < oldRuns; n++ {
-		say(fmt.Sprintf("publish run %d of %d of %s at %s", n+1, oldRuns, fam.Key, fam.Entry.Image))
-		if err := l.publishOne(ctx, p, fam, n); err != nil {
+	for try := 0; ; try++ {
+		fam, done, err := published(ctx, p, family)
+		if err != nil || done >= oldRuns {
+			return err
+		}
+		if try == oldRuns+spareRuns {
+			return fmt.Errorf("only %d of %d runs had a healthy load client: this machine is too busy to measure on", done, try)
+		}
+		say(fmt.Sprintf("publish run %d of %d of %s at %s", done+1, oldRuns, fam.Key, fam.Entry.Image))
+		if err := l.publishOne(ctx, p, fam, done); err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
-// published counts the runs of the family's present image that are in the store.
+// published counts the runs of the family's present image that are in the
+// store. A run with an unhealthy point is history too, but not a whole one.
 func published(ctx context.Context, p *server.Parts, family string) (recipe.Family, int, error) {
 	tip, err := p.Bare().Resolve(ctx, "refs/heads/main")
 	if err != nil {
@@ -105,11 +114,14 @@ func published(ctx context.Context, p *server.Parts, family string) (recipe.Fami
 	}
 	yes := true
 	rows, err := p.Store.Points(ctx, store.Query{Family: fam.ID, Image: fam.Entry.Image, Published: &yes})
-	runs := map[int64]bool{}
-	for _, r := range rows {
-		runs[r.Provenance.RunID] = true
+	whole := 0
+	for _, run := range compare.ByRun(rows) {
+		sick := slices.ContainsFunc(run, func(r result.Row) bool { return r.Health.Verdict != bench.Healthy })
+		if !sick {
+			whole++
+		}
 	}
-	return fam, len(runs), err
+	return fam, whole, err
 }
 
 // publishOne lands one changelog entry on main and waits for the run that this

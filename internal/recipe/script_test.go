@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 )
@@ -32,11 +33,12 @@ func TestScriptPath(t *testing.T) {
 		if c.want != "" && got != dir+c.want {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
 		}
-		for i := range c.tried {
-			c.tried[i] = dir + c.tried[i]
+		var want []string
+		for _, name := range c.tried {
+			want = append(want, dir+name, dir+strings.TrimSuffix(name, ".sh")+".yaml")
 		}
-		if !slices.Equal(tried, c.tried) {
-			t.Errorf("%s: tried %v, want %v", c.name, tried, c.tried)
+		if !slices.Equal(tried, want) {
+			t.Errorf("%s: tried %v, want %v", c.name, tried, want)
 		}
 	}
 	if _, _, err := ScriptPath(fsys, Entry{ModelPrefix: "../x", Precision: "fp8", Runner: "cpu", Framework: "sim"}, "fixed-seq-len", "none"); err == nil || errors.Is(err, fs.ErrNotExist) {

@@ -63,6 +63,8 @@ func (a *artifacts) plan(m result.Manifest, in intent) error {
 	return a.write("changelog-metadata", "changelog_metadata.json", append(plan.Metadata, '\n'))
 }
 
+var errNoRows = errors.New("the job left no rows")
+
 // job keeps what a job left in out: its rows always, its results when they
 // are valid, its logs always.
 func (a *artifacts) job(job Job, out string) ([]result.Line, error) {
@@ -77,8 +79,13 @@ func (a *artifacts) job(job Job, out string) ([]result.Line, error) {
 	s.Total++
 	logs := a.logs(job, out)
 	src, err := os.ReadFile(filepath.Join(out, result.RowsFile))
+	if errors.Is(err, fs.ErrNotExist) { // it was killed, or had no room
+		lines := job.lostLines(result.Failed)
+		a.lines = append(a.lines, lines...)
+		return lines, errors.Join(errNoRows, logs)
+	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("the job left no rows: %w", err), logs)
+		return nil, errors.Join(err, logs)
 	}
 	lines, err := result.ReadLines(bytes.NewReader(src))
 	if err != nil {

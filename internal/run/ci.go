@@ -81,11 +81,11 @@ func (c CI) measure(ctx context.Context, in intent) error {
 	if err := a.plan(manifest(c, in, images), in); err != nil {
 		return err
 	}
-	work, err := os.MkdirTemp(c.Work, "refit-run-")
+	work, release, err := workDir(c.Work)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work)
+	defer release()
 	local := Local{Refit: c.Refit, Repo: c.Repo, Dir: work, Grace: c.Grace}
 	var failed []error
 	broken := map[string]bool{} // families that fail-fast ended
@@ -122,8 +122,12 @@ func (c CI) check(ctx context.Context, in intent) ([]task, error) {
 			if t.Family.Entry.Multinode {
 				return nil, fmt.Errorf("%s: multi-node families cannot run on one machine", t.Family.ID)
 			}
-			if _, err := t.script(tree); err != nil {
+			script, err := t.script(tree)
+			if err != nil {
 				return nil, err
+			}
+			if err := t.verify(tree, script); err != nil {
+				return nil, fmt.Errorf("%s: %w", t.title(), err)
 			}
 			todo = append(todo, t)
 		}
@@ -196,7 +200,7 @@ func (c CI) job(ctx context.Context, in intent, t task, p placed, local Local, o
 	}
 	ran := local.Run(ctx, job, in.Head, out, say)
 	lines, err := a.job(job, out)
-	if err != nil {
+	if ran == nil || !errors.Is(err, errNoRows) { // why there are none is known then
 		ran = errors.Join(ran, err)
 	}
 	if ran != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/refit-bench/refit/internal/bench"
 	"github.com/refit-bench/refit/internal/eval"
+	"github.com/refit-bench/refit/internal/matrix"
 	"github.com/refit-bench/refit/internal/result"
 	"github.com/refit-bench/refit/internal/workspace"
 )
@@ -21,6 +22,12 @@ const maxResult = 256 << 20
 
 // scoreFile is where `refit eval` leaves the score with its answers.
 const scoreFile = "refit_score.json"
+
+// missing says that a result was not left.
+type missing string
+
+func (m missing) Error() string        { return string(m) }
+func (m missing) Is(target error) bool { return target == fs.ErrNotExist }
 
 // collect takes the job's files out of the checkout and makes its rows. What
 // is missing or wrong becomes a problem and a row with the result lost, never
@@ -33,7 +40,10 @@ func (j Job) collect(env map[string]string, lost string, end *Ending) error {
 		row, err := j.throughput(env)
 		if err != nil {
 			row.Result = lost
-			end.Problems = append(end.Problems, err.Error())
+			end.add(err)
+		}
+		if end.Death != nil && end.Death.Phase == loadPhase { // what it measured is kept
+			row.Result = lost
 		}
 		lines = append(lines, result.Line{Kind: result.KindRow, Row: &row})
 	}
@@ -41,7 +51,7 @@ func (j Job) collect(env map[string]string, lost string, end *Ending) error {
 		row, err := j.eval()
 		if err != nil {
 			row.Result, row.Score, row.StdErr = lost, nil, nil
-			end.Problems = append(end.Problems, err.Error())
+			end.add(err)
 		}
 		lines = append(lines, result.Line{Kind: result.KindEval, Eval: &row})
 	}
@@ -59,21 +69,54 @@ func (j Job) keepLog(name string, end *Ending) {
 		err = workspace.WriteFile(filepath.Join(j.Out, name), j.hideSecrets(src), 0o644)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		end.Problems = append(end.Problems, fmt.Sprintf("keep %s: %v", name, err))
+		end.add(fmt.Errorf("keep %s: %w", name, err))
 	}
+}
+
+// emptyRow is the row of the point before anything is known about it.
+func (j Job) emptyRow() result.Row {
+	return result.Row{
+		Family: j.Family, Key: j.Key, Fingerprint: j.Fingerprint, Image: j.Image, Digest: j.Digest, Label: j.Label,
+		Conc: j.Row.Int("conc"), ISL: j.Row.Int("isl"), OSL: j.Row.Int("osl"), Scenario: orElse(j.Row.Str("scenario-type"), matrix.Fixed),
+		Result: result.Passed, Plan: j.Row, Provenance: j.Provenance,
+		Health: bench.Health{Verdict: bench.Unknown, Reasons: []string{"no result"}, DelaySource: "none"},
+	}
+}
+
+// emptyEval is the same of the eval.
+func (j Job) emptyEval() result.EvalRow {
+	return result.EvalRow{
+		Family: j.Family, Key: j.Key, Fingerprint: j.Fingerprint, Image: j.Image, Digest: j.Digest, Label: j.Label,
+		Conc: j.Row.Int("conc"), Suite: orElse(j.EvalTask, defaultTask), Metric: eval.Metric, Result: result.Passed,
+		Plan: j.Row, Provenance: j.Provenance,
+	}
+}
+
+// defaultTask is the eval of a workspace that names none.
+const defaultTask = "gsm8k"
+
+// lostLines are the rows of a job that left none.
+func (j Job) lostLines(lost string) []result.Line {
+	var lines []result.Line
+	if j.Throughput {
+		row := j.emptyRow()
+		row.Result = lost
+		lines = append(lines, result.Line{Kind: result.KindRow, Row: &row})
+	}
+	if j.Eval {
+		row := j.emptyEval()
+		row.Result = lost
+		lines = append(lines, result.Line{Kind: result.KindEval, Eval: &row})
+	}
+	return lines
 }
 
 // throughput makes the row of the raw result file.
 func (j Job) throughput(env map[string]string) (result.Row, error) {
-	row := result.Row{
-		Family: j.Family, Key: j.Key, Fingerprint: j.Fingerprint, Image: j.Image, Digest: j.Digest, Label: j.Label,
-		Conc: j.Row.Int("conc"), ISL: j.Row.Int("isl"), OSL: j.Row.Int("osl"), Scenario: env["SCENARIO_TYPE"],
-		Result: result.Passed, Plan: j.Row, Provenance: j.Provenance,
-		Health: bench.Health{Verdict: bench.Unknown, Reasons: []string{"no result"}, DelaySource: "none"},
-	}
+	row := j.emptyRow()
 	raw, err := readResult(filepath.Join(j.Checkout, j.Name+".json"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return row, fmt.Errorf("recipe left no %s.json", j.Name)
+		return row, missing("recipe left no " + j.Name + ".json")
 	}
 	if err != nil {
 		return row, fmt.Errorf("throughput result: %w", err)
@@ -123,21 +166,14 @@ func readCounts(raw []byte, row *result.Row) error {
 
 // eval makes the row of the score that `refit eval` left.
 func (j Job) eval() (result.EvalRow, error) {
-	row := result.EvalRow{
-		Family: j.Family, Key: j.Key, Fingerprint: j.Fingerprint, Image: j.Image, Digest: j.Digest, Label: j.Label,
-		Conc: j.Row.Int("conc"), Suite: j.EvalTask, Metric: eval.Metric, Result: result.Passed,
-		Plan: j.Row, Provenance: j.Provenance,
-	}
-	if row.Suite == "" {
-		row.Suite = "gsm8k"
-	}
+	row := j.emptyEval()
 	set, err := j.keepEval()
 	if err != nil {
 		return row, err
 	}
 	src, err := readResult(filepath.Join(j.Checkout, scoreFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return row, errors.New("eval left no score")
+		return row, missing("eval left no score")
 	}
 	if err != nil {
 		return row, fmt.Errorf("eval result: %w", err)
@@ -182,7 +218,7 @@ func (j Job) keepEval() (map[string][]byte, error) {
 		}
 	}
 	if len(set) == 0 {
-		return nil, errors.New("eval left no files")
+		return nil, missing("eval left no files")
 	}
 	return set, nil
 }

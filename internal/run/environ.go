@@ -85,7 +85,7 @@ func (j Job) environment(contract map[string]string, refit, mark string) []strin
 	}
 	env["PATH"] = joinPaths(env["PATH"], os.Getenv("PATH"))
 	env["HOME"], env["TMPDIR"], env["LANG"] = j.home(), j.temp(), "C.UTF-8"
-	env["REFIT"], env[markName] = refit, mark
+	env["REFIT"], env["REFIT_DIED"], env[markName] = refit, j.deathFile(), mark
 	env["REFIT_EVAL_TASK"], env["REFIT_EVAL_DATA"], env["REFIT_EVAL_SHA256"] = j.EvalTask, j.EvalData, j.EvalSHA256
 	list := make([]string, 0, len(env))
 	for name, value := range env {

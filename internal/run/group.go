@@ -1,32 +1,39 @@
 package run
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
-	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
 
-// markName is the variable by which a job's processes are found, also those
-// that left the process group.
-const markName = "REFIT_JOB"
-
 // group is everything that a job starts. Its leader is a watchdog: a shell
 // that reads a pipe whose other end only this process has. When this process
-// is gone, however it went, the read ends and the group is killed.
+// is gone, however it went, the read ends and everything of the job is killed.
 type group struct {
 	leader *exec.Cmd
 	alive  io.Closer // closing it wakes the watchdog
 	mark   string
+
+	children sync.WaitGroup // members that start started
 }
+
+// watchdog kills what carries the job's mark, looking twice because a process
+// may have been forked meanwhile, and then its own group.
+const watchdog = `trap '' TERM INT HUP
+read -r _
+for again in 1 2; do
+	for env in /proc/[0-9]*/environ; do
+		pid=${env#/proc/}; pid=${pid%/environ}
+		[ "$pid" = $$ ] || ! grep -zqxF "REFIT_JOB=$REFIT_JOB" "$env" || kill -KILL "$pid"
+	done
+done 2>/dev/null
+kill -KILL 0`
 
 // startGroup starts the watchdog alone.
 func startGroup(mark string) (*group, error) {
@@ -35,7 +42,7 @@ func startGroup(mark string) (*group, error) {
 		return nil, fmt.Errorf("process group: %w", err)
 	}
 	defer in.Close()
-	cmd := exec.Command("/bin/sh", "-c", "trap '' TERM INT HUP; read -r _; kill -KILL 0")
+	cmd := exec.Command("/bin/sh", "-c", watchdog)
 	cmd.Stdin, cmd.Env = in, []string{"PATH=/usr/bin:/bin", markName + "=" + mark}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
@@ -45,10 +52,10 @@ func startGroup(mark string) (*group, error) {
 	return &group{leader: cmd, alive: out, mark: mark}, nil
 }
 
-// runInto runs a command inside the group, with all its output to w, and then
-// ends the group. The output is a pipe of our own: the command is over when
-// its process is, whoever else still holds the pipe.
-func (g *group) runInto(ctx context.Context, cmd *exec.Cmd, w io.Writer, grace time.Duration) error {
+// within does the work of a job, with the output of its commands to w, and
+// then ends the group. The output is a pipe of our own: the work is over when
+// its processes are, whoever else still holds the pipe.
+func (g *group) within(w io.Writer, grace time.Duration, work func(out *os.File) error) error {
 	in, out, err := os.Pipe()
 	if err != nil {
 		return errors.Join(err, g.end(grace))
@@ -57,10 +64,9 @@ func (g *group) runInto(ctx context.Context, cmd *exec.Cmd, w io.Writer, grace t
 	copied := make(chan struct{})
 	go func() {
 		defer close(copied)
-		_, _ = io.Copy(w, in) // a log that cannot be written is no reason to stop
+		_, _ = io.Copy(w, in) // w keeps its own mistakes and takes everything
 	}()
-	cmd.Stdout, cmd.Stderr = out, out
-	err = g.run(ctx, cmd, grace)
+	err = work(out)
 	out.Close()
 	ended := g.end(grace)
 	if ended != nil {
@@ -70,10 +76,26 @@ func (g *group) runInto(ctx context.Context, cmd *exec.Cmd, w io.Writer, grace t
 	return errors.Join(err, ended)
 }
 
-// run runs a command inside the group until it ends; when ctx ends first the
-// group gets TERM and, after grace, KILL.
-func (g *group) run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
+// join makes a command a member of the group, with its output to out. It dies
+// with this process.
+func (g *group) join(cmd *exec.Cmd, out *os.File) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: g.leader.Process.Pid, Pdeathsig: syscall.SIGKILL}
+	cmd.Stdout, cmd.Stderr = out, out
+}
+
+// start starts a member that lives until the group ends or it ends itself.
+func (g *group) start(cmd *exec.Cmd) (process, error) {
+	if err := cmd.Start(); err != nil {
+		return process{}, err
+	}
+	p := processOf(cmd.Process.Pid) // not waited for yet, so that the number is still its own
+	g.children.Go(func() { _ = cmd.Wait() })
+	return p, nil
+}
+
+// run runs a member until it ends; when ctx ends first the group gets TERM
+// and, after grace, KILL.
+func (g *group) run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -97,6 +119,7 @@ func (g *group) end(grace time.Duration) error {
 	if !g.terminate(grace) {
 		return fmt.Errorf("processes %v do not end", g.members())
 	}
+	g.children.Wait()
 	return nil
 }
 
@@ -110,77 +133,21 @@ func (g *group) terminate(grace time.Duration) bool {
 			_ = syscall.Kill(pid, syscall.SIGTERM) // it may be gone by now, which is what is wanted
 		}
 	}
-	kill := func(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) }
-	return g.until(grace, term) || g.until(grace, kill)
-}
-
-// until does something to every member until none is left.
-func (g *group) until(limit time.Duration, do func(pid int)) bool {
-	deadline := time.Now().Add(limit)
-	for {
-		pids := g.members()
-		if len(pids) == 0 {
-			return true
-		}
-		for _, pid := range pids {
-			do(pid)
-		}
-		if time.Now().After(deadline) {
-			return false
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	return until(grace, g.members, term) || until(grace, g.members, kill)
 }
 
 // members lists the living processes of the job without the watchdog: those
 // of the process group and those that carry the mark in their environment.
 func (g *group) members() []int {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
 	var pids []int
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid == g.leader.Process.Pid || pid == os.Getpid() {
+	for _, pid := range running() {
+		k, err := kernelView(pid)
+		if err != nil || !k.alive() || pid == g.leader.Process.Pid || pid == os.Getpid() {
 			continue
 		}
-		state, pgrp, err := processState(pid)
-		if err != nil || state == 'Z' || state == 'X' {
-			continue
-		}
-		if pgrp == g.leader.Process.Pid || g.marked(pid) {
+		if k.group == g.leader.Process.Pid || markOf(pid) == g.mark {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
-}
-
-func (g *group) marked(pid int) bool {
-	env, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
-	if err != nil {
-		return false
-	}
-	want := []byte(markName + "=" + g.mark)
-	for kv := range bytes.SplitSeq(env, []byte{0}) {
-		if bytes.Equal(kv, want) {
-			return true
-		}
-	}
-	return false
-}
-
-// processState reads a process's state letter and group from the kernel.
-func processState(pid int) (state byte, pgrp int, err error) {
-	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	if err != nil {
-		return 0, 0, err
-	}
-	// The name in brackets may hold anything, brackets too.
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) < 3 || len(fields[0]) != 1 {
-		return 0, 0, errors.New("unreadable process state")
-	}
-	pgrp, err = strconv.Atoi(fields[2])
-	return fields[0][0], pgrp, err
 }

@@ -79,7 +79,8 @@ func (l Local) start(ctx context.Context, job Job, file string, say func(string)
 	defer log.Close()
 	cmd := exec.CommandContext(ctx, l.Refit, "job", "run", file)
 	cmd.Dir = filepath.Dir(file)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + job.home(), "TMPDIR=" + job.temp(), "LANG=C.UTF-8"}
+	mark := job.mark(time.Now())
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + job.home(), "TMPDIR=" + job.temp(), "LANG=C.UTF-8", markName + "=" + mark}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = grace
@@ -93,14 +94,15 @@ func (l Local) start(ctx context.Context, job Job, file string, say func(string)
 		return fmt.Errorf("local executor: %w", err)
 	}
 	pass(steps, say)
-	if err := cmd.Wait(); err != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is left of its group
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return verdict(job, fmt.Errorf("%w%s", err, because(said.complaint())))
+	err = cmd.Wait()
+	left := killMarked(mark, grace) // a job that was killed could not do that itself
+	switch {
+	case err == nil:
+		return left
+	case ctx.Err() != nil:
+		return errors.Join(context.Cause(ctx), left)
 	}
-	return nil
+	return errors.Join(verdict(job, fmt.Errorf("job process: %w%s", err, because(said.complaint()))), left)
 }
 
 // pass hands on lines until the writer ends.
@@ -133,7 +135,7 @@ func (t *tail) complaint() string {
 	lines := strings.Split(string(t.data), "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
 		line := strings.TrimSpace(lines[i])
-		if text, ok := strings.CutPrefix(line, "refit: "); ok {
+		if text, ok := strings.CutPrefix(line, "refit: "); ok && !strings.HasPrefix(text, "hint: ") {
 			return text
 		}
 		if low := strings.ToLower(line); strings.Contains(low, "error:") {

@@ -11,11 +11,13 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/refit-bench/refit/internal/bench"
+	"github.com/refit-bench/refit/internal/sim"
 )
 
 // The test binary stands in for two programs: for refit, which jobs start
@@ -24,6 +26,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "job", "bench", "eval":
+			signal.Ignore(syscall.SIGXFSZ) // a limit on file sizes stands in for a full disk
 			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 			defer stop()
 			if err := asRefit(ctx, os.Args[1:]); err != nil {
@@ -33,6 +36,14 @@ func TestMain(m *testing.M) {
 			return
 		case "engine":
 			asEngine(os.Args[2:])
+			return
+		case "sim":
+			os.Exit(sim.Main(context.Background(), os.Args[2:], sim.Env{Stdout: os.Stdout, Stderr: os.Stderr, Now: time.Now}))
+		case "ci":
+			if err := asCI(os.Args[2], os.Args[3]); err != nil {
+				fmt.Fprintln(os.Stderr, "refit:", err)
+				os.Exit(1)
+			}
 			return
 		}
 	}
@@ -55,8 +66,19 @@ func asRefit(ctx context.Context, args []string) error {
 	return Execute(ctx, job, Deps{Refit: os.Args[0], Stdout: os.Stdout, Stderr: os.Stderr, Now: time.Now, Grace: 5 * time.Second})
 }
 
+// asCI runs a dispatch in the folder of a lab.
+func asCI(dir, event string) error {
+	l := labAt(dir)
+	c, err := l.workflow("e2e-tests", []byte(event), os.Stderr)
+	if err != nil {
+		return err
+	}
+	return c.Run(context.Background())
+}
+
 // asEngine is a small honest engine. Flags: --port N, --fail MESSAGE (to say
-// it on start and end), --wrong N (answer every nth question wrongly).
+// it on start and end), --say MESSAGE (and nothing else), --stall PIPE (to write its process to the
+// pipe when the first completion is asked for, and never to answer one).
 func asEngine(args []string) {
 	flags := map[string]string{}
 	for i := 0; i+1 < len(args); i += 2 {
@@ -66,6 +88,10 @@ func asEngine(args []string) {
 		fmt.Fprintln(os.Stderr, why)
 		os.Exit(2)
 	}
+	if text := flags["--say"]; text != "" {
+		fmt.Fprintln(os.Stderr, text)
+		select {} // not ready, not dead
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("POST /tokenize", func(w http.ResponseWriter, r *http.Request) {
@@ -73,11 +99,26 @@ func asEngine(args []string) {
 		_ = json.NewDecoder(r.Body).Decode(&in)
 		fmt.Fprintf(w, `{"count":%d}`, len(strings.Fields(in.Prompt)))
 	})
-	mux.HandleFunc("POST /v1/completions", complete)
+	if path := flags["--stall"]; path != "" {
+		fmt.Fprintln(os.Stderr, "ValueError: the log's own reason")
+		mux.HandleFunc("POST /v1/completions", stall(path))
+	} else {
+		mux.HandleFunc("POST /v1/completions", complete)
+	}
 	mux.HandleFunc("POST /v1/chat/completions", answer)
 	if err := http.ListenAndServe("127.0.0.1:"+flags["--port"], mux); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
+	}
+}
+
+// stall tells a named pipe that a request is here, and never answers it.
+func stall(path string) http.HandlerFunc {
+	var once sync.Once
+	return func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		once.Do(func() { _ = os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0) })
+		<-r.Context().Done()
 	}
 }
 

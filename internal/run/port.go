@@ -3,6 +3,10 @@ package run
 import (
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -29,4 +33,47 @@ func released(port int, limit time.Duration) error {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
+}
+
+// holders are the processes that listen on a port, as far as this user may see.
+func holders(port int) []int {
+	sockets := listeners(port)
+	if len(sockets) == 0 {
+		return nil
+	}
+	var pids []int
+	for _, pid := range running() {
+		dir := filepath.Join("/proc", strconv.Itoa(pid), "fd")
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		for _, f := range files {
+			if to, err := os.Readlink(filepath.Join(dir, f.Name())); err == nil && sockets[to] {
+				pids = append(pids, pid)
+				break
+			}
+		}
+	}
+	return pids
+}
+
+// listeners are the sockets that listen on a port, as links of /proc/PID/fd
+// name them.
+func listeners(port int) map[string]bool {
+	sockets := map[string]bool{}
+	suffix := fmt.Sprintf(":%04X", port)
+	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		src, err := os.ReadFile(table)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(src)) {
+			f := strings.Fields(line)
+			if len(f) > 9 && strings.HasSuffix(f[1], suffix) && f[3] == "0A" { // 0A: listening
+				sockets["socket:["+f[9]+"]"] = true
+			}
+		}
+	}
+	return sockets
 }

@@ -1,15 +1,14 @@
 package run
 
 import (
-	"bytes"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
-	"strings"
+	"os"
+	"os/exec"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -17,79 +16,142 @@ import (
 	"github.com/refit-bench/refit/internal/bench"
 )
 
-// fatal lists the log lines after which an engine never becomes ready, one
-// expression a line.
-//
-//go:embed fatal.txt
-var fatal string
-
 // readiness is one wait for an engine.
 type readiness struct {
 	port    int
-	pid     int
-	log     string
+	engine  process
+	log     *engineLog
 	timeout time.Duration
 	every   time.Duration
 	health  string // path
 }
 
+// Defaults of a wait.
+const (
+	readyTimeout = 2 * time.Hour
+	readyEvery   = 50 * time.Millisecond
+	readyPath    = "/health"
+)
+
+// waiting are the flags of wait-ready.
+type waiting struct {
+	readiness
+	pid            int
+	path           string // of the log
+	command        []string
+	phase          string
+	died           string        // where a death is written down
+	patience       time.Duration // with a command whose engine is gone
+	stdout, stderr io.Writer
+}
+
 // WaitReadyCommand is `refit job wait-ready --port P --pid N --log FILE`: it
 // returns when the engine answers on /health, and an error at once when its
 // process is gone or its log holds a line after which no engine gets ready.
+//
+// With `-- COMMAND` it then runs the command for as long as the engine lives,
+// and leaves in --died how it died. Without --port it waits for nothing first.
 func WaitReadyCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	var r readiness
+	w := waiting{stdout: stdout, stderr: stderr}
+	if err := w.parse(args); err != nil {
+		return err
+	}
+	var err error
+	if w.log, err = newEngineLog(w.path, nil); err != nil {
+		return err
+	}
+	w.engine = processOf(w.pid)
+	if w.port != 0 {
+		if err := w.ready(ctx); err != nil {
+			return err
+		}
+	}
+	if len(w.command) == 0 {
+		return nil
+	}
+	return w.guard(ctx)
+}
+
+func (w *waiting) parse(args []string) error {
 	f := pflag.NewFlagSet("wait-ready", pflag.ContinueOnError)
-	f.SetOutput(stderr)
-	f.IntVar(&r.port, "port", 0, "port of the engine")
-	f.IntVar(&r.pid, "pid", 0, "process of the engine")
-	f.StringVar(&r.log, "log", "", "log of the engine")
-	f.DurationVar(&r.timeout, "timeout", 2*time.Hour, "longest wait")
-	f.DurationVar(&r.every, "every", 50*time.Millisecond, "time between two looks")
-	f.StringVar(&r.health, "health", "/health", "path that answers 200 when the engine is ready")
+	f.SetOutput(w.stderr)
+	f.IntVar(&w.port, "port", 0, "port of the engine")
+	f.IntVar(&w.pid, "pid", 0, "process of the engine")
+	f.StringVar(&w.path, "log", "", "log of the engine")
+	f.DurationVar(&w.timeout, "timeout", readyTimeout, "longest wait")
+	f.DurationVar(&w.every, "every", readyEvery, "time between two looks")
+	f.StringVar(&w.health, "health", readyPath, "path that answers 200 when the engine is ready")
+	f.StringVar(&w.phase, "phase", loadPhase, "what the command does, for messages")
+	f.StringVar(&w.died, "died", "", "file that says how the engine died while the command ran")
+	f.DurationVar(&w.patience, "patience", patience, "time for the command to end by itself once the engine is gone")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
 			return err
 		}
 		return fmt.Errorf("%w: wait-ready: %w", bench.ErrUsage, err)
 	}
-	if r.port < 1 || r.port > 65535 || r.pid < 1 || r.log == "" || r.every <= 0 {
+	w.command = f.Args()
+	if w.port < 0 || w.port > 65535 || w.pid < 1 || w.path == "" || w.every <= 0 || w.port == 0 && len(w.command) == 0 {
 		return fmt.Errorf("%w: wait-ready: --port, --pid and --log are required", bench.ErrUsage)
 	}
-	took, err := r.wait(ctx)
+	return nil
+}
+
+// ready waits and shows the end of the log when the wait was in vain.
+func (w *waiting) ready(ctx context.Context) error {
+	took, err := w.wait(ctx)
 	if err != nil {
-		if tail, readErr := tailOf(r.log, 8<<10); readErr == nil {
-			fmt.Fprintf(stderr, "%s\n", lastLines(tail, 50))
+		if tail, readErr := tailOf(w.path, 8<<10); readErr == nil {
+			fmt.Fprintf(w.stderr, "%s\n", lastLines(tail, 50))
 		}
 		return err
 	}
-	fmt.Fprintf(stdout, "engine ready after %.1f s\n", took.Seconds())
+	fmt.Fprintf(w.stdout, "engine ready after %.1f s\n", took.Seconds())
 	return nil
+}
+
+// guard runs the command beside the engine.
+func (w *waiting) guard(ctx context.Context) error {
+	said := &tail{most: 4 << 10}
+	cmd := exec.Command(w.command[0], w.command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, w.stdout, io.MultiWriter(w.stderr, said)
+	err := watch{engine: w.engine, log: w.log, phase: w.phase, patience: w.patience}.run(ctx, cmd)
+	var death *Death
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &death) && w.died != "":
+		return errors.Join(err, writeJSON(w.died, death))
+	case errors.As(err, &exit):
+		return errors.New(orElse(said.complaint(), fmt.Sprintf("%s: %v", w.phase, err)))
+	}
+	return err
 }
 
 // wait looks at process, log and endpoint until one of them decides.
 func (r readiness) wait(ctx context.Context) (time.Duration, error) {
-	patterns, err := fatalPatterns()
-	if err != nil {
-		return 0, err
-	}
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()
 	started := time.Now()
 	tick := time.NewTicker(r.every)
 	defer tick.Stop()
 	for {
-		if r.answers(ctx, client) {
-			return time.Since(started), nil
+		gone := !r.engine.alive() // looked at before the log, which then is complete
+		line := r.log.fatalLine()
+		first, last := "", ""
+		if gone || time.Since(started) > r.timeout {
+			first, last = r.log.firstError()
 		}
-		gone := !alive(r.pid) // looked at before the log, which then is complete
-		line := r.fatalLine(patterns)
 		switch {
 		case gone:
-			return 0, fmt.Errorf("engine died before it was ready%s", because(line, r.firstError()))
+			return 0, fmt.Errorf("engine died before it was ready%s", because(line, first, last))
 		case line != "":
 			return 0, fmt.Errorf("engine cannot become ready: %s", line)
+		case r.answers(ctx, client):
+			return time.Since(started), r.owned()
+		case first != "" && time.Since(started) > r.timeout:
+			return 0, fmt.Errorf("engine not ready after %v: %s", r.timeout, first)
 		case time.Since(started) > r.timeout:
-			return 0, fmt.Errorf("engine not ready after %v", r.timeout)
+			return 0, fmt.Errorf("engine not ready after %v, its log names no error and ends with %q", r.timeout, last)
 		}
 		select {
 		case <-ctx.Done():
@@ -110,87 +172,15 @@ func (r readiness) answers(ctx context.Context, client *http.Client) bool {
 	}
 	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20))
-	return resp.StatusCode >= 200 && resp.StatusCode < 400 && alive(r.pid)
+	return resp.StatusCode >= 200 && resp.StatusCode < 400 && r.engine.alive()
 }
 
-// alive says whether a process runs; a zombie does not.
-func alive(pid int) bool {
-	state, _, err := processState(pid)
-	return err == nil && state != 'Z' && state != 'X'
-}
-
-func fatalPatterns() ([]*regexp.Regexp, error) {
-	var all []*regexp.Regexp
-	for line := range strings.Lines(fatal) {
-		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
-			continue
-		}
-		p, err := regexp.Compile(line)
-		if err != nil {
-			return nil, fmt.Errorf("fatal line %q: %w", line, err)
-		}
-		all = append(all, p)
+// owned refuses an answer of somebody else: who had the port before the engine
+// answers for it until the engine notices.
+func (r readiness) owned() error {
+	others := holders(r.port)
+	if len(others) == 0 || slices.ContainsFunc(others, r.engine.family) {
+		return nil
 	}
-	return all, nil
-}
-
-// maxScan bounds the part of a log that is searched.
-const maxScan = 1 << 20
-
-// fatalLine is the first line of the log's end that matches a pattern.
-func (r readiness) fatalLine(patterns []*regexp.Regexp) string {
-	src, err := tailOf(r.log, maxScan)
-	if err != nil {
-		return ""
-	}
-	for line := range bytes.Lines(src) {
-		for _, p := range patterns {
-			if p.Match(line) {
-				return strings.TrimSpace(string(line))
-			}
-		}
-	}
-	return ""
-}
-
-// firstError is the first line of the log that speaks of an error, else its
-// last line.
-func (r readiness) firstError() string {
-	src, err := tailOf(r.log, maxScan)
-	if err != nil {
-		return ""
-	}
-	last := ""
-	for line := range bytes.Lines(src) {
-		text := strings.TrimSpace(string(line))
-		if text == "" {
-			continue
-		}
-		last = text
-		if low := strings.ToLower(text); strings.Contains(low, "error:") || strings.HasPrefix(low, "error") {
-			return text
-		}
-	}
-	return last
-}
-
-func because(lines ...string) string {
-	for _, line := range lines {
-		if line != "" {
-			return ": " + line
-		}
-	}
-	return ""
-}
-
-func lastLines(text []byte, n int) []byte {
-	text = bytes.TrimRight(text, "\n")
-	at := len(text)
-	for ; n > 0 && at >= 0; n-- {
-		at = bytes.LastIndexByte(text[:at], '\n')
-		if at < 0 {
-			return text
-		}
-	}
-	return text[at+1:]
+	return fmt.Errorf("port %d is in use: process %d answers there, which is none of the job's", r.port, others[0])
 }

@@ -3,6 +3,20 @@
 # The recipe stays as it is. What it calls to load the engine, to ask it
 # questions and to wait for it is done by the binary named in REFIT.
 
+# refit_beside PHASE ARGUMENTS... runs refit for as long as the engine lives
+# that wait_for_server_ready saw, whether or not the recipe names its process
+# again.
+refit_beside() {
+    local phase="$1"
+    shift
+    if [[ -z "${REFIT_SERVER_PID:-}" ]]; then
+        "$REFIT" "$@"
+        return
+    fi
+    "$REFIT" job wait-ready --pid "$REFIT_SERVER_PID" --log "${REFIT_SERVER_LOG:-$PWD/server.log}" \
+        --phase "$phase" --died "$REFIT_DIED" -- "$REFIT" "$@"
+}
+
 run_benchmark_serving() {
     if [[ "${EVAL_ONLY:-false}" == "true" ]]; then
         echo "refit: EVAL_ONLY is true, no load" >&2
@@ -26,7 +40,8 @@ run_benchmark_serving() {
             --result-dir) dir="$2"; shift 2 ;;
             --use-chat-template | --dsv4) backend="openai-chat"; shift ;; # the server renders the template
             --trust-remote-code) shift ;;
-            --server-pid | --bench-serving-dir | --tokenizer) shift 2 ;;
+            --server-pid) REFIT_SERVER_PID="${2:-${REFIT_SERVER_PID:-}}"; shift 2 ;;
+            --bench-serving-dir | --tokenizer) shift 2 ;;
             *) echo "error: run_benchmark_serving: unknown argument: $1" >&2; return 1 ;;
         esac
     done
@@ -40,7 +55,7 @@ run_benchmark_serving() {
     if [[ "${PROFILE:-0}" == "1" ]]; then
         prompts="$concurrency"
     fi
-    "$REFIT" bench \
+    refit_beside load bench \
         --backend "$backend" \
         --base-url "${base_url:-http://127.0.0.1:$port}" \
         --model "$model" \
@@ -74,7 +89,7 @@ run_eval() {
         return 2
     fi
     local concurrency="${EVAL_CONCURRENT_REQUESTS:-${CONC:-64}}"
-    "$REFIT" eval \
+    refit_beside eval eval \
         --base-url "http://127.0.0.1:$port" \
         --model "${MODEL_NAME:-$MODEL}" \
         --task "$REFIT_EVAL_TASK" \
@@ -102,6 +117,7 @@ wait_for_server_ready() {
         esac
     done
     "$REFIT" job wait-ready --port "$port" --pid "$pid" --log "$log" || exit 1
+    REFIT_SERVER_PID="$pid" REFIT_SERVER_LOG="$log"
 }
 
 start_gpu_monitor() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -58,9 +59,8 @@ type lab struct {
 
 func newLab(t *testing.T) *lab {
 	t.Helper()
-	dir := t.TempDir()
-	l := &lab{t: t, dir: dir, repo: workspace.Repo{Dir: filepath.Join(dir, "repo")},
-		images: image.Library{Layout: filepath.Join(dir, "images")}, cache: image.Cache{Dir: filepath.Join(dir, "cache")}}
+	l := labAt(t.TempDir())
+	l.t = t
 	ref, err := image.Parse("lab/engine:v1.0.0-cpu")
 	if err != nil {
 		t.Fatal(err)
@@ -79,6 +79,12 @@ func newLab(t *testing.T) *lab {
 	}
 	l.git("init", "-q", "-b", "main")
 	return l
+}
+
+// labAt is the lab in a folder.
+func labAt(dir string) *lab {
+	return &lab{dir: dir, repo: workspace.Repo{Dir: filepath.Join(dir, "repo")},
+		images: image.Library{Layout: filepath.Join(dir, "images")}, cache: image.Cache{Dir: filepath.Join(dir, "cache")}}
 }
 
 func (l *lab) git(args ...string) string {
@@ -141,13 +147,24 @@ func (l *lab) ci(name string, event any, log *strings.Builder) CI {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	self, err := os.Executable()
+	c, err := l.workflow(name, payload, log)
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	return CI{Name: name, Event: payload, Repo: l.repo, Config: workspace.DefaultConfig(), Images: l.images, Cache: l.cache,
-		Out: filepath.Join(l.dir, "out"), Refit: self, RunID: 7, Attempt: 1, Log: log, Work: l.t.TempDir()}
+	return c
 }
+
+// workflow is a run with its jobs' folders in the lab's own.
+func (l *lab) workflow(name string, event []byte, log io.Writer) (CI, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return CI{}, err
+	}
+	return CI{Name: name, Event: event, Repo: l.repo, Config: workspace.DefaultConfig(), Images: l.images, Cache: l.cache,
+		Out: filepath.Join(l.dir, "out"), Refit: self, RunID: 7, Attempt: 1, Log: log, Work: l.work()}, os.MkdirAll(l.work(), 0o755)
+}
+
+func (l *lab) work() string { return filepath.Join(l.dir, "work") }
 
 // artifacts reads what a run left: artifact -> file -> content.
 func (l *lab) artifacts() map[string]map[string][]byte {

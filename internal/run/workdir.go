@@ -1,0 +1,63 @@
+package run
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/refit-bench/refit/internal/workspace"
+)
+
+// Names of a run's folder and of the lock inside, which its process holds.
+const (
+	workPrefix = "refit-run-"
+	ownerFile  = "owner"
+)
+
+// workDir makes the run's folder below base, and removes those of runs whose
+// process was killed. release removes it again.
+func workDir(base string) (dir string, release func() error, err error) {
+	if base == "" {
+		base = os.TempDir()
+	}
+	clearWork(base)
+	// Until the lock is held the folder has a name that nobody clears.
+	early, err := os.MkdirTemp(base, ".refit-new-")
+	if err != nil {
+		return "", nil, err
+	}
+	lock, ok, err := workspace.TryLock(filepath.Join(early, ownerFile))
+	if err != nil || !ok {
+		os.RemoveAll(early)
+		return "", nil, fmt.Errorf("work folder %s: locked by somebody else (%v)", early, err)
+	}
+	dir = filepath.Join(base, workPrefix+filepath.Base(early)[len(".refit-new-"):])
+	if err := os.Rename(early, dir); err != nil {
+		lock.Close()
+		os.RemoveAll(early)
+		return "", nil, err
+	}
+	return dir, func() error {
+		defer lock.Close()
+		return os.RemoveAll(dir)
+	}, nil
+}
+
+// clearWork removes the folders whose lock nobody holds. What cannot be
+// removed, as a folder of another user, is left.
+func clearWork(base string) {
+	found, err := filepath.Glob(filepath.Join(escapeGlob(base), workPrefix+"*"))
+	if err != nil {
+		return
+	}
+	for _, dir := range found {
+		owner := filepath.Join(dir, ownerFile)
+		if _, err := os.Stat(owner); err != nil {
+			continue
+		}
+		if lock, ok, err := workspace.TryLock(owner); err == nil && ok {
+			_ = os.RemoveAll(dir)
+			lock.Close()
+		}
+	}
+}
