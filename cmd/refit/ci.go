@@ -23,6 +23,9 @@ func ciCommand(e env) *cobra.Command {
   refit ci e2e-tests --event event.json --out out`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, a []string) error {
+			if event == "" {
+				return usage("--event is missing: the file with the event's payload")
+			}
 			w, err := open(cmd)
 			if err != nil {
 				return err

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/refit-bench/refit/internal/bench"
 	"github.com/refit-bench/refit/internal/run"
@@ -13,6 +15,18 @@ import (
 // The commands of this file take the flags of what they stand in for, so the
 // rooms parse them themselves.
 
+// ownFlags gives what such a room says about its flags the exit code that
+// other commands have: none for help, which is printed already, 2 for usage.
+func ownFlags(err error) error {
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		return nil
+	case errors.Is(err, bench.ErrUsage):
+		return exit{exitUsage, err}
+	}
+	return err
+}
+
 func benchCommand(e env) *cobra.Command {
 	return &cobra.Command{
 		Use:                "bench",
@@ -20,7 +34,7 @@ func benchCommand(e env) *cobra.Command {
 		Example:            "  refit bench --base-url http://127.0.0.1:8888 --model lab/tiny-a --random-input-len 256 --random-output-len 64 --num-prompts 40 --max-concurrency 4",
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, a []string) error {
-			return bench.Command(cmd.Context(), a, e.stdout, e.stderr)
+			return ownFlags(bench.Command(cmd.Context(), a, e.stdout, e.stderr))
 		},
 	}
 }
@@ -32,7 +46,7 @@ func evalCommand(e env) *cobra.Command {
 		Example:            "  refit eval --base-url http://127.0.0.1:8888 --model lab/tiny-a --data data/arith200.jsonl --concurrency 8",
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, a []string) error {
-			return run.EvalCommand(cmd.Context(), a, e.stdout, e.stderr)
+			return ownFlags(run.EvalCommand(cmd.Context(), a, e.stdout, e.stderr))
 		},
 	}
 }
@@ -81,7 +95,7 @@ func jobCommand(e env) *cobra.Command {
 		Example:            "  refit job wait-ready --port 8888 --pid 4711 --log server.log",
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, a []string) error {
-			return run.WaitReadyCommand(cmd.Context(), a, e.stdout, e.stderr)
+			return ownFlags(run.WaitReadyCommand(cmd.Context(), a, e.stdout, e.stderr))
 		},
 	})
 	return cmd

@@ -143,13 +143,13 @@ func (h *Host) Wait() { h.forge.Wait() }
 // gives the lock back. It may be called after a Start that failed.
 func (h *Host) Close() error {
 	var errs []error
-	for _, l := range h.listeners {
-		_ = l.Close() // Shutdown does it again
-	}
 	for _, s := range h.servers {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		errs = append(errs, s.Shutdown(ctx))
 		cancel()
+	}
+	for _, l := range h.listeners {
+		_ = l.Close() // closed already, unless the start failed before it served
 	}
 	if h.forge != nil {
 		errs = append(errs, h.forge.Close())

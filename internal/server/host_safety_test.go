@@ -18,7 +18,7 @@ import (
 	"github.com/refit-bench/refit/internal/workspace"
 )
 
-// served starts a Host of a small workspace over real HTTP.
+// startHost starts a Host of a small workspace over real HTTP.
 func startHost(t *testing.T) *Host {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "ws")
@@ -54,7 +54,7 @@ func startHost(t *testing.T) *Host {
 	return h
 }
 
-// listeners are the three base addresses with a path that each answers.
+// places are the listeners with a path that each answers.
 func (h *Host) places() map[string]string {
 	return map[string]string{
 		"forge":     h.Address.Forge + "/api/v3/rate_limit",
@@ -64,8 +64,8 @@ func (h *Host) places() map[string]string {
 	}
 }
 
-// ask sends one request as it is, follows nothing, and returns status and body.
-func ask(t *testing.T, method, address string, body io.Reader, change func(*http.Request)) (int, string) {
+// askAt sends one request as it is, follows nothing, and returns status and body.
+func askAt(t *testing.T, method, address string, body io.Reader, change func(*http.Request)) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, address, body)
 	if err != nil {
@@ -117,7 +117,7 @@ func TestHostAnswersThisMachineOnly(t *testing.T) {
 	}
 	for where, at := range h.places() {
 		for _, c := range cases {
-			if got, _ := ask(t, "GET", at, nil, c.change); got != c.want {
+			if got, _ := askAt(t, "GET", at, nil, c.change); got != c.want {
 				t.Errorf("%s, %s: got %d, want %d", where, c.name, got, c.want)
 			}
 		}
@@ -151,7 +151,7 @@ func TestForgeWantsItsToken(t *testing.T) {
 	for name, credential := range credentials {
 		for _, op := range append(append([]string{}, forgeWrites...), forgePrivate...) {
 			method, path, _ := strings.Cut(op, " ")
-			got, body := ask(t, method, h.Address.Forge+forgeRepo+path, strings.NewReader("{}"), func(r *http.Request) {
+			got, body := askAt(t, method, h.Address.Forge+forgeRepo+path, strings.NewReader("{}"), func(r *http.Request) {
 				r.Header.Set("Content-Type", "application/json")
 				credential(r)
 			})
@@ -159,7 +159,7 @@ func TestForgeWantsItsToken(t *testing.T) {
 				t.Errorf("token %s, %s: got %d %s, want 401", name, op, got, body)
 			}
 		}
-		got, _ := ask(t, "POST", h.Address.Forge+"/api/graphql", strings.NewReader("{}"), func(r *http.Request) {
+		got, _ := askAt(t, "POST", h.Address.Forge+"/api/graphql", strings.NewReader("{}"), func(r *http.Request) {
 			r.Header.Set("Content-Type", "application/json")
 			credential(r)
 		})
@@ -172,7 +172,7 @@ func TestForgeWantsItsToken(t *testing.T) {
 func TestForgeTakesWritesAsJSONOnly(t *testing.T) {
 	h := startHost(t)
 	for _, kind := range []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonx"} {
-		got, _ := ask(t, "POST", h.Address.Forge+forgeRepo+"/labels", strings.NewReader(`{"name": "x"}`), func(r *http.Request) {
+		got, _ := askAt(t, "POST", h.Address.Forge+forgeRepo+"/labels", strings.NewReader(`{"name": "x"}`), func(r *http.Request) {
 			r.Header.Set("Authorization", "Bearer "+h.token)
 			if r.Header.Del("Content-Type"); kind != "" {
 				r.Header.Set("Content-Type", kind)
@@ -192,7 +192,7 @@ func TestRegistryAndDashboardOnlyRead(t *testing.T) {
 			registry + "/v2/", registry + "/v2/toy/loom/manifests/v1.0.0-box", registry + "/v2/toy/loom/blobs/uploads/",
 			board + "/", board + "/candidates/x", board + "/api/v1/latest-images",
 		} {
-			if got, _ := ask(t, method, at, nil, nil); got != http.StatusMethodNotAllowed {
+			if got, _ := askAt(t, method, at, nil, nil); got != http.StatusMethodNotAllowed {
 				t.Errorf("%s %s: got %d, want 405", method, strings.TrimPrefix(strings.TrimPrefix(at, registry), board), got)
 			}
 		}
@@ -234,7 +234,7 @@ func TestAddressesDoNotLeadOutside(t *testing.T) {
 		h.Address.Forge + forgeRepo + "/actions/jobs/..%2f1/logs", h.Address.Forge + forgeRepo + "/actions/artifacts/..%2f1/zip",
 		h.Address.Forge + forgeRepo + "/actions/workflows/..%2f..%2frefit.yaml/runs", h.Address.Forge + "/api/v3/repos/toy/..%2frecipes/labels",
 	} {
-		got, body := ask(t, "GET", at, nil, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+h.token) })
+		got, body := askAt(t, "GET", at, nil, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+h.token) })
 		listed := got == 200 && strings.Contains(body, `"total_count":0`) // runs of a workflow that nobody knows: none
 		if got < 300 && !listed || got >= 500 {
 			t.Errorf("GET %s: got %d %.200s, want a refusal", at, got, body)
@@ -257,12 +257,12 @@ func (zeros) Read(b []byte) (int, error) {
 
 func TestTooMuchIsRefused(t *testing.T) {
 	h := startHost(t)
-	for path, size := range map[string]int64{"/labels": 1 << 20, "/issues/1/comments": 1 << 20, "/git/blobs": 48 << 20} {
+	for path, size := range map[string]int64{"/labels": 1 << 20, "/pulls": 1 << 20, "/git/blobs": 48 << 20} {
 		for name, body := range map[string]io.Reader{
 			"told":    io.LimitReader(zeros{}, size+2),
 			"chunked": struct{ io.Reader }{io.LimitReader(zeros{}, size+2)},
 		} {
-			got, _ := ask(t, "POST", h.Address.Forge+forgeRepo+path, io.MultiReader(strings.NewReader(`{"name": "`), body), func(r *http.Request) {
+			got, _ := askAt(t, "POST", h.Address.Forge+forgeRepo+path, io.MultiReader(strings.NewReader(`{"name": "`), body), func(r *http.Request) {
 				r.Header.Set("Authorization", "Bearer "+h.token)
 				r.Header.Set("Content-Type", "application/json")
 				if name == "told" {

@@ -35,6 +35,9 @@ func Serve(ctx context.Context, w *workspace.Workspace, refit string, log io.Wri
 // process is gone and returns its name, "" when none was running.
 func Stop(ctx context.Context, dir string, every time.Duration) (string, error) {
 	w, err := workspace.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
 	if err != nil {
 		return "", err
 	}

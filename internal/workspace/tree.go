@@ -227,7 +227,7 @@ func parseTree(list []byte) ([]treeEntry, error) {
 		}
 		if e.blob() {
 			size, err := strconv.ParseInt(field[3], 10, 64)
-			if err != nil {
+			if err != nil || size < 0 {
 				return nil, fmt.Errorf("git ls-tree: no size in %q", rec)
 			}
 			e.size = size
