@@ -30,8 +30,11 @@ type work struct {
 
 	receipts map[string]Receipt // newest of each step
 	fresh    []Receipt          // of steps before propose: kept once propose has claimed
-	claimed  bool
-	leased   string // commit of the lease we hold, "" when we hold none
+	known    int                // receipts in the ledger when they were read last
+	claimed  bool               // there is a receipt of propose
+	dry      bool               // nothing may be written
+	shut     bool               // somebody else holds the lease
+	leased   string             // commit of the lease we hold, "" when we hold none
 
 	pull *forge.Pull // looked up at most once between two writes
 	tree map[string]treeView
@@ -45,13 +48,13 @@ func (s *Shepherd) Advance(ctx context.Context, c Candidate) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
+	defer w.dropLease(context.WithoutCancel(ctx))
 	if st, ok := w.sealed(); ok {
-		return st, nil
+		return st, w.tidy(ctx, st)
 	}
 	if err := w.obeyBase(ctx); err != nil {
 		return Status{}, err
 	}
-	defer w.dropLease(context.WithoutCancel(ctx))
 	if end, ok := w.pendingEnd(); ok {
 		return w.walkEnding(ctx, end)
 	}
@@ -64,6 +67,7 @@ func (s *Shepherd) Rehearse(ctx context.Context, c Candidate) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
+	w.dry = true
 	if st, ok := w.sealed(); ok {
 		return st, nil
 	}
@@ -85,16 +89,26 @@ func (s *Shepherd) Rehearse(ctx context.Context, c Candidate) (Status, error) {
 }
 
 func (s *Shepherd) open(ctx context.Context, c Candidate) (*work, error) {
-	all, err := s.Ledger.Receipts(ctx, c.ID)
+	w := &work{Shepherd: s, c: c, now: s.Now(), tree: map[string]treeView{}}
+	return w, w.read(ctx)
+}
+
+// read reads the ledger. Of doctor's receipts the one of this process counts:
+// what another session saw says nothing about this one.
+func (w *work) read(ctx context.Context) error {
+	all, err := w.Ledger.Receipts(ctx, w.c.ID)
 	if err != nil {
-		return nil, fmt.Errorf("candidate %s: read receipts: %w", c.ID, err)
+		return fmt.Errorf("candidate %s: read receipts: %w", w.c.ID, err)
 	}
-	w := &work{Shepherd: s, c: c, now: s.Now(), receipts: map[string]Receipt{}, tree: map[string]treeView{}}
+	w.known, w.receipts = len(all), map[string]Receipt{}
 	for _, r := range all {
+		if r.Step == "doctor" && w.receipts["doctor"].Subject == w.Holder.String() {
+			continue
+		}
 		w.receipts[r.Step] = r
 	}
 	_, w.claimed = w.receipts["propose"]
-	return w, nil
+	return nil
 }
 
 // obeyBase takes policy and evals from the base's refit.yaml: neither what the
@@ -155,17 +169,29 @@ func (w *work) take(ctx context.Context, step Step) error {
 	if err := step.Ready(ctx, w); err != nil {
 		return err
 	}
-	if step.Name == "propose" || w.claimed {
+	if !w.dry && (step.Name == "propose" || w.claimed) {
 		if err := w.takeLease(ctx); err != nil {
 			return err
 		}
 	}
 	w.tell(step.Name, "start", "")
-	evidence, err := step.Act(w, ctx)
+	var evidence any
+	err = w.twice(ctx, func() error { evidence, err = step.Act(w, ctx); return err })
 	if err != nil {
 		return err
 	}
 	return w.keep(ctx, step.Name, subject, evidence)
+}
+
+// twice acts, and acts once more when an answer was lost. Every act looks
+// before it writes, so the second one finds what the first one did.
+func (w *work) twice(ctx context.Context, act func() error) error {
+	err := act()
+	if forge.Unanswered(err) && ctx.Err() == nil {
+		w.pull = nil
+		err = act()
+	}
+	return err
 }
 
 // keep records a receipt. What the steps before propose found is written
@@ -181,9 +207,9 @@ func (w *work) keep(ctx context.Context, step, subject string, evidence any) err
 	if step == "propose" {
 		w.claimed = true
 	}
-	if w.claimed {
+	if w.claimed && !w.dry {
 		for _, r := range w.fresh {
-			if err := w.Ledger.Append(ctx, r); err != nil {
+			if err := w.appendOnce(ctx, r); err != nil {
 				return fmt.Errorf("receipt of %s: %w", r.Step, err)
 			}
 		}
@@ -191,6 +217,25 @@ func (w *work) keep(ctx context.Context, step, subject string, evidence any) err
 	}
 	w.tell(step, "done", describe(evidence))
 	return nil
+}
+
+// appendOnce appends a receipt. When the ledger's answer was lost it looks
+// whether the receipt is there, and only then tries again.
+func (w *work) appendOnce(ctx context.Context, r Receipt) error {
+	err := w.Ledger.Append(ctx, r)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	all, bad := w.Ledger.Receipts(ctx, w.c.ID)
+	if bad != nil {
+		return err
+	}
+	for _, old := range all {
+		if old.Step == r.Step && old.Subject == r.Subject && old.By == r.By && old.At.Equal(r.At) {
+			return nil
+		}
+	}
+	return w.Ledger.Append(ctx, r)
 }
 
 // evidence decodes what a step left behind.
@@ -219,7 +264,8 @@ func Describe(r Receipt) string {
 	into := map[string]fmt.Stringer{
 		"doctor": &Doctored{}, "resolve": &Resolved{}, "inspect": &Inspected{}, "rehearse": &Rehearsed{},
 		"propose": &Proposed{}, "baseline": &Published{}, "smoke": &Measured{}, "enter": &Entered{},
-		"sweep": &Measured{}, "certify": &Certified{}, "verdict": &Certified{}, "round": &Round{}, "finish": &Sealed{}, "outcome": &Sealed{},
+		"sweep": &Measured{}, "certify": &Certified{}, "verdict": &Certified{}, "dispatch": &Dispatched{}, "round": &Round{},
+		"adopt": &Adopted{}, "takeover": &TakenOver{}, "finish": &Sealed{}, "outcome": &Sealed{},
 	}[r.Step]
 	if into == nil || json.Unmarshal(r.Evidence, into) != nil {
 		return ""

@@ -74,7 +74,7 @@ func (w *work) unshared(v treeView, file string) error {
 		}
 	}
 	if len(others) > 0 {
-		return &End{Uncertain, Resolve, fmt.Sprintf("%s is shared with %v: give this family its own script, or move them together", file, others)}
+		return &End{Outcome: Uncertain, Phase: Resolve, Reason: fmt.Sprintf("%s is shared with %v: give this family its own script, or move them together", file, others)}
 	}
 	return nil
 }

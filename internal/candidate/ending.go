@@ -15,24 +15,23 @@ func (w *work) finishWith(ctx context.Context, step Step, end *End) (Status, err
 	if end.Phase == Unknown {
 		end.Phase = step.Phase
 	}
-	if end.Outcome == Handoff || !w.claimed {
+	if end.Outcome == Handoff || w.dry {
 		return w.status(ctx, step.Name, Done, "", end)
+	}
+	if !w.claimed {
+		return w.abandon(ctx, step, end)
 	}
 	return w.walkEnding(ctx, end)
 }
 
 // walkEnding walks Ending from the top. What is done already is found done.
 func (w *work) walkEnding(ctx context.Context, end *End) (Status, error) {
-	if err := w.takeLease(ctx); err != nil {
-		var wait Waiting
-		if errors.As(err, &wait) {
-			return w.status(ctx, "announce", Waits, wait.For, nil)
-		}
-		return Status{}, err
-	}
 	for _, step := range Ending {
 		w.pull = nil
-		err := step.Act(w, ctx, end)
+		err := w.takeLease(ctx)
+		if err == nil {
+			err = w.twice(ctx, func() error { return step.Act(w, ctx, end) })
+		}
 		var wait Waiting
 		if errors.As(err, &wait) {
 			w.tell(step.Name, "waiting", wait.For)
@@ -158,11 +157,7 @@ func (w *work) disposeBranch(ctx context.Context, end *End) error {
 	if w.keepsBranch(end.Outcome) {
 		return nil
 	}
-	name := "heads/" + w.c.Branch(w.prefix())
-	if _, ok, err := w.Forge.Ref(ctx, name); err != nil || !ok {
-		return err
-	}
-	return w.Forge.DeleteRef(ctx, name)
+	return w.dropRef(ctx, "heads/"+w.c.Branch(w.prefix()))
 }
 
 func (w *work) sealOutcome(ctx context.Context, end *End) error {
@@ -182,10 +177,9 @@ func (w *work) releaseClaim(ctx context.Context, end *End) error {
 	if w.keepsBranch(end.Outcome) {
 		return nil
 	}
-	ref := ClaimRef(w.prefix(), w.c.Family)
-	held, ok, err := w.Shepherd.Claimed(ctx, w.c.Family)
-	if err != nil || !ok || held != w.c {
+	ours, err := w.claimIsOurs(ctx)
+	if err != nil || !ours {
 		return err
 	}
-	return w.Forge.DeleteRef(ctx, ref)
+	return w.Forge.DeleteRef(ctx, ClaimRef(w.prefix(), w.c.Family))
 }

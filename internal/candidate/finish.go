@@ -1,7 +1,9 @@
 package candidate
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -40,7 +42,7 @@ func (w *work) finish(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	if verdict := gate.All(c.Gates); verdict.Answer != gate.Pass {
-		return nil, &End{Uncertain, FinalSweep, "at finish: " + verdict.Reason}
+		return nil, &End{Outcome: Uncertain, Phase: FinalSweep, Reason: "at finish: " + verdict.Reason}
 	}
 	a.stands = report.Validated
 	if _, err := w.publishAttempt(ctx, a); err != nil { // puts it back if somebody removed it
@@ -113,12 +115,31 @@ func (w *work) seal(ctx context.Context, o Outcome, phase Phase, reason string, 
 	if err := rec.Validate(); err != nil {
 		return Sealed{}, fmt.Errorf("receipt: %w", err)
 	}
+	if s, ok, err := w.standingSeal(ctx, rec, reason); err != nil || ok {
+		return s, err
+	}
 	body, err := w.pages().Record("outcome", w.c.Parent, w.c.ID, "", rec, w.pages().ReceiptComment(rec))
 	if err != nil {
 		return Sealed{}, fmt.Errorf("receipt: %w", err)
 	}
 	url, err := w.upsert(ctx, p.Number, []report.NamedComment{{Name: "outcome", Body: body}})
 	return Sealed{rec, reason, url}, err
+}
+
+// standingSeal is the receipt that was published before its line in the ledger
+// was lost: it says the same, only earlier. It is not written a second time.
+func (w *work) standingSeal(ctx context.Context, rec report.Receipt, reason string) (Sealed, bool, error) {
+	mine, err := w.published(ctx, rec.PullRequest)
+	if err != nil {
+		return Sealed{}, false, err
+	}
+	there, ok := mine["outcome/"]
+	var old report.Receipt
+	if !ok || json.Unmarshal(there.record.JSON, &old) != nil {
+		return Sealed{}, false, nil
+	}
+	rec.Finished = old.Finished
+	return Sealed{old, reason, there.url}, bytes.Equal(mustJSON(old), mustJSON(rec)), nil
 }
 
 // ownedRuns are the candidate's targeted runs and the sweeps of its branch.
@@ -151,4 +172,12 @@ func ids(runs []forge.Run) []int64 {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+func mustJSON(v any) json.RawMessage {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("candidate: evidence of type %T must marshal: %v", v, err))
+	}
+	return data
 }

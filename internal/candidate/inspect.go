@@ -75,7 +75,7 @@ func (w *work) inspect(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	if len(left) > 0 {
-		return nil, &End{Incompatible, Resolve, "the new engine rejects the launch line and no edit keeps its meaning: " + strings.Join(left, "; ")}
+		return nil, &End{Outcome: Incompatible, Phase: Resolve, Reason: "the new engine rejects the launch line and no edit keeps its meaning: " + strings.Join(left, "; ")}
 	}
 	return in, nil
 }

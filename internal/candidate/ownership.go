@@ -24,15 +24,15 @@ func isOwned(ctx context.Context, w *work) error {
 	}
 	switch {
 	case slices.Contains(p.Labels, w.Config.Forge.HandoffLabel) && w.Config.Forge.HandoffLabel != "":
-		return &End{Handoff, Unknown, "a maintainer has taken over (label " + w.Config.Forge.HandoffLabel + ")"}
-	case p.Author != login:
-		return fmt.Errorf("Candidate ownership mismatch: #%d is by %s, the credential is %s; `refit candidate adopt` takes it over", p.Number, p.Author, login)
+		return &End{Outcome: Handoff, Phase: Unknown, Reason: "a maintainer has taken over (label " + w.Config.Forge.HandoffLabel + ")"}
+	case w.owner(p) != login:
+		return fmt.Errorf("Candidate ownership mismatch: #%d is by %s, the credential is %s; `refit candidate adopt %s --reason TEXT` takes it over", p.Number, w.owner(p), login, w.c.ID)
 	case p.HeadRepo != "" && p.HeadRepo != w.Config.Forge.Repository && w.Config.Forge.Repository != "":
 		return fmt.Errorf("Candidate ownership mismatch: #%d comes from %s", p.Number, p.HeadRepo)
 	case p.Merged:
-		return &End{Handoff, Unknown, fmt.Sprintf("#%d is merged", p.Number)}
+		return &End{Outcome: Handoff, Phase: Unknown, Reason: fmt.Sprintf("#%d is merged", p.Number)}
 	case p.State != "open":
-		return &End{Handoff, Unknown, fmt.Sprintf("#%d was closed by somebody else", p.Number)}
+		return &End{Outcome: Handoff, Phase: Unknown, Reason: fmt.Sprintf("#%d was closed by somebody else", p.Number)}
 	}
 	return w.headIsOurs(ctx, p.HeadSHA)
 }
@@ -49,7 +49,7 @@ func (w *work) headIsOurs(ctx context.Context, head string) error {
 		return fmt.Errorf("head %.12s: %w", head, err)
 	}
 	if !strings.Contains(message, w.trailer()) {
-		return &End{Handoff, Unknown, fmt.Sprintf("the branch moved from %.12s to %.12s and not by us", want, head)}
+		return &End{Outcome: Handoff, Phase: Unknown, Reason: fmt.Sprintf("the branch moved from %.12s to %.12s and not by us", want, head)}
 	}
 	return nil
 }

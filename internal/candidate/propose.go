@@ -34,7 +34,7 @@ func hasCapacity(ctx context.Context, w *work) error {
 		return err
 	}
 	if c := w.Capacity(ctx, v.Family.Entry.Runner); c.Answer != gate.Pass {
-		return &End{CapacityDeferred, Resolve, c.Reason}
+		return &End{Outcome: CapacityDeferred, Phase: Resolve, Reason: c.Reason}
 	}
 	return nil
 }
@@ -85,6 +85,12 @@ func (w *work) claim(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// claimIsOurs says whether the family's claim names exactly this candidate.
+func (w *work) claimIsOurs(ctx context.Context) (bool, error) {
+	held, ok, err := w.Shepherd.Claimed(ctx, w.c.Family)
+	return ok && held == w.c, err
 }
 
 func (w *work) sameClaim(held Candidate) error {

@@ -33,8 +33,9 @@ func (w *work) proven(ctx context.Context, run forge.Run, want matrix.Selection)
 		return proof{}, fmt.Errorf("artifacts of run %d: %w", run.ID, err)
 	}
 	var p proof
+	// The run may have ended after this Advance began: what counts is when it is looked at.
 	p.gates = append(p.gates, gate.Run(factsOf(run, listed), gate.RunWant{
-		ID: run.ID, Attempt: run.Attempt, Heads: []string{run.HeadSHA}, Artifacts: required, Now: w.now,
+		ID: run.ID, Attempt: run.Attempt, Heads: []string{run.HeadSHA}, Artifacts: required, Now: w.Now(),
 	}))
 	files, err := w.download(ctx, listed)
 	if err != nil {

@@ -12,31 +12,9 @@ import (
 // login is edited when it differs, a missing one is added. It returns the
 // address of the last.
 func (w *work) upsert(ctx context.Context, pull int, comments []report.NamedComment) (string, error) {
-	login, err := w.who(ctx)
+	mine, err := w.published(ctx, pull)
 	if err != nil {
 		return "", err
-	}
-	there, err := w.Forge.Comments(ctx, pull)
-	if err != nil {
-		return "", fmt.Errorf("comments of #%d: %w", pull, err)
-	}
-	type known struct {
-		id        int64
-		body, url string
-	}
-	mine := map[string]known{}
-	for _, c := range there {
-		if c.Author != login {
-			continue // comments by anyone else never count
-		}
-		rec, ok, err := report.ParseRecord(w.prefix(), c.Body)
-		if err != nil || !ok || rec.ID != w.c.ID {
-			continue
-		}
-		name := rec.Kind + "/" + rec.Name
-		if _, twice := mine[name]; !twice { // of two with one marker the older stays
-			mine[name] = known{c.ID, c.Body, c.URL}
-		}
 	}
 	var url string
 	for _, c := range comments {
@@ -67,6 +45,41 @@ func (w *work) upsert(ctx context.Context, pull int, comments []report.NamedComm
 		}
 	}
 	return url, nil
+}
+
+// A publication is a record of this candidate that this login published.
+type publication struct {
+	id        int64
+	body, url string
+	record    report.Record
+}
+
+// published are the candidate's own records by kind and name. Comments by
+// anyone else never count; of two with one marker the older stays.
+func (w *work) published(ctx context.Context, pull int) (map[string]publication, error) {
+	login, err := w.who(ctx)
+	if err != nil {
+		return nil, err
+	}
+	there, err := w.Forge.Comments(ctx, pull)
+	if err != nil {
+		return nil, fmt.Errorf("comments of #%d: %w", pull, err)
+	}
+	mine := map[string]publication{}
+	for _, c := range there {
+		if c.Author != login {
+			continue
+		}
+		rec, ok, err := report.ParseRecord(w.prefix(), c.Body)
+		if err != nil || !ok || rec.ID != w.c.ID {
+			continue
+		}
+		name := rec.Kind + "/" + rec.Name
+		if _, twice := mine[name]; !twice {
+			mine[name] = publication{c.ID, c.Body, c.URL, rec}
+		}
+	}
+	return mine, nil
 }
 
 func (w *work) baselineRecord(b result.Baseline) (report.Baseline, error) {

@@ -76,7 +76,7 @@ func (w *work) rehearse(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	if v := gate.All(r.Checks); v.Answer == gate.Fail {
-		return nil, &End{ReadinessBlocked, Resolve, v.Reason}
+		return nil, &End{Outcome: ReadinessBlocked, Phase: Resolve, Reason: v.Reason}
 	}
 	return r, nil
 }
@@ -96,7 +96,7 @@ func (w *work) frozen(ctx context.Context, v treeView) (result.Baseline, error) 
 		}
 	}
 	if date == "" {
-		return result.Baseline{}, &End{Failed, Baseline, fmt.Sprintf("nothing is published for %s at %s: publish a run of the old image first", v.Family.Key, e.Image)}
+		return result.Baseline{}, &End{Outcome: Failed, Phase: Baseline, Reason: fmt.Sprintf("nothing is published for %s at %s: publish a run of the old image first", v.Family.Key, e.Image)}
 	}
 	model := result.DisplayName(e.ModelPrefix, e.Model)
 	rows, err := w.Feeds.Benchmarks(ctx, model, date)
@@ -215,7 +215,13 @@ func (w *work) checkBranch(ctx context.Context) (gate.Verdict, error) {
 			open = append(open, fmt.Sprintf("#%d", p.Number))
 		}
 	}
-	if len(open) > 0 && !w.claimed {
+	ours := w.claimed
+	if len(open) > 0 && !ours { // a process may have died between the draft and its receipt
+		if ours, err = w.claimIsOurs(ctx); err != nil {
+			return gate.Verdict{}, err
+		}
+	}
+	if len(open) > 0 && !ours {
 		return fail("branch", "%s already has %s and no claim of ours", branch, strings.Join(open, ", ")), nil
 	}
 	return pass("branch", "%s is free", branch), nil

@@ -34,7 +34,7 @@ func (w *work) resolve(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	if v.Family.Entry.Image != w.c.OldImage {
-		return nil, &End{AlreadyUpdated, Resolve, fmt.Sprintf("the family is at %s, not at %s", v.Family.Entry.Image, w.c.OldImage)}
+		return nil, &End{Outcome: AlreadyUpdated, Phase: Resolve, Reason: fmt.Sprintf("the family is at %s, not at %s", v.Family.Entry.Image, w.c.OldImage)}
 	}
 	old, err := w.digest(ctx, w.c.OldImage)
 	if err != nil {
@@ -45,7 +45,7 @@ func (w *work) resolve(ctx context.Context) (any, error) {
 		return nil, fmt.Errorf("new image: %w", err)
 	}
 	if old.Digest == new.Digest {
-		return nil, &End{AlreadyUpdated, Resolve, fmt.Sprintf("%s and %s are the same image %s", w.c.OldImage, w.c.NewImage, old.Digest)}
+		return nil, &End{Outcome: AlreadyUpdated, Phase: Resolve, Reason: fmt.Sprintf("%s and %s are the same image %s", w.c.OldImage, w.c.NewImage, old.Digest)}
 	}
 	r := Resolved{OldImage: w.c.OldImage, OldDigest: old.Digest, NewImage: w.c.NewImage, NewDigest: new.Digest}
 	_, oldLane, okOld := image.Lane(old.Ref.Tag)

@@ -21,7 +21,8 @@ func (r Round) String() string {
 	return fmt.Sprintf("further sweep %d: %s inconclusive", r.Number, strings.Join(r.Inconclusive, ", "))
 }
 
-// labelLag is how long a forge may take between a label and the run it starts.
+// labelLag is how long a forge may take between a label or a dispatch and the
+// run that it starts.
 const labelLag = 2 * time.Minute
 
 // furtherRound asks for one more sweep of the new image while something that
@@ -32,7 +33,7 @@ func (w *work) furtherRound(ctx context.Context, c Certified) error {
 	open := gate.Inconclusive(w.Config.Policy.Require, c.Result)
 	asked, _ := evidence[Round](w, "round")
 	if asked.Number > c.Rounds { // asked for, and its run is not there yet
-		return w.restartSweep(ctx)
+		return w.resumeSweep(ctx)
 	}
 	if len(open) == 0 || c.Rounds >= w.Config.Policy.Rounds {
 		return nil
@@ -44,19 +45,28 @@ func (w *work) furtherRound(ctx context.Context, c Certified) error {
 	return w.restartSweep(ctx)
 }
 
-// restartSweep makes the label event once more. A label that is on, shortly
-// after the round was asked for, may be the new one: then it waits.
+// resumeSweep goes on with a round that was asked for before. A label that is
+// on, shortly after, may be the new one: then it waits.
+func (w *work) resumeSweep(ctx context.Context) error {
+	p, err := w.ownPull(ctx)
+	if err != nil {
+		return err
+	}
+	age := w.now.Sub(w.receipts["round"].At)
+	if slices.Contains(p.Labels, w.Config.Policy.SweepLabel) && age < labelLag {
+		return Waiting{"the further sweep to start"}
+	}
+	return w.restartSweep(ctx)
+}
+
+// restartSweep makes the label event once more.
 func (w *work) restartSweep(ctx context.Context) error {
 	p, err := w.ownPull(ctx)
 	if err != nil {
 		return err
 	}
 	want := w.Config.Policy.SweepLabel
-	waiting := Waiting{"the further sweep to start"}
 	if slices.Contains(p.Labels, want) {
-		if age := w.now.Sub(w.receipts["round"].At); age > 0 && age < labelLag {
-			return waiting
-		}
 		if err := w.Forge.RemoveLabel(ctx, p.Number, want); err != nil {
 			return fmt.Errorf("take the sweep label off: %w", err)
 		}
@@ -65,5 +75,5 @@ func (w *work) restartSweep(ctx context.Context) error {
 		return fmt.Errorf("label %s: %w", want, err)
 	}
 	w.pull = nil
-	return waiting
+	return Waiting{"the further sweep to start"}
 }

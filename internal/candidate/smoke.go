@@ -78,6 +78,23 @@ func (w *work) head(ctx context.Context) (treeView, error) {
 // again after a failure that is not the image's.
 const infrastructureRetries = 2
 
+// smokeRests waits for a smoke run that is under way, without taking the
+// lease: an idle advance only looks.
+func smokeRests(ctx context.Context, w *work) error {
+	if err := isOwned(ctx, w); err != nil {
+		return err
+	}
+	v, err := w.head(ctx)
+	if err != nil {
+		return err
+	}
+	runs, err := w.targeted(ctx, v)
+	if err == nil && len(runs) > 0 && runs[0].Status != "completed" {
+		return Waiting{progress("smoke", runs[0])}
+	}
+	return err
+}
+
 // smoke dispatches the targeted run of this head, or finds the one that was
 // dispatched before, and waits for it.
 func (w *work) smoke(ctx context.Context) (any, error) {
@@ -90,14 +107,14 @@ func (w *work) smoke(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	if len(runs) == 0 {
-		return nil, w.dispatchSmoke(ctx, v)
+		return nil, w.dispatchSmoke(ctx, v, 0)
 	}
 	run := runs[0]
 	if run.Status != "completed" {
 		return nil, Waiting{progress("smoke", run)}
 	}
 	if run.Conclusion == "cancelled" && len(runs) <= infrastructureRetries {
-		return nil, w.dispatchSmoke(ctx, v)
+		return nil, w.dispatchSmoke(ctx, v, len(runs))
 	}
 	return w.readSmoke(ctx, v, run, len(runs)-1)
 }
@@ -129,11 +146,30 @@ func (w *work) targeted(ctx context.Context, v treeView) ([]forge.Run, error) {
 	return own, nil
 }
 
-func (w *work) dispatchSmoke(ctx context.Context, v treeView) error {
-	if c := w.Capacity(ctx, v.Family.Entry.Runner); c.Answer != gate.Pass {
-		return &End{CapacityDeferred, Targeted, c.Reason}
+// Dispatched is the receipt of the intent to dispatch a smoke run.
+type Dispatched struct {
+	Head string `json:"head"`
+	Runs int    `json:"runs"` // of this work that were there already
+}
+
+func (d Dispatched) String() string { return fmt.Sprintf("smoke run asked for at %.12s", d.Head) }
+
+// dispatchSmoke keeps its intent first. A forge may show a run only a while
+// after it was dispatched, also when the answer was lost: until then nobody
+// asks again.
+func (w *work) dispatchSmoke(ctx context.Context, v treeView, runs int) error {
+	intent, waiting := Dispatched{v.Commit, runs}, Waiting{"the smoke run to start"}
+	asked, err := evidence[Dispatched](w, "dispatch")
+	if err == nil && asked == intent && w.now.Sub(w.receipts["dispatch"].At) < labelLag {
+		return waiting
 	}
-	_, err := w.Forge.Dispatch(ctx, w.Config.Executor.Targeted, w.c.Branch(w.prefix()), map[string]string{
+	if c := w.Capacity(ctx, v.Family.Entry.Runner); c.Answer != gate.Pass {
+		return &End{Outcome: CapacityDeferred, Phase: Targeted, Reason: c.Reason}
+	}
+	if err := w.keep(ctx, "dispatch", v.Commit, intent); err != nil {
+		return err
+	}
+	_, err = w.Forge.Dispatch(ctx, w.Config.Executor.Targeted, w.c.Branch(w.prefix()), map[string]string{
 		"generate-cli-command": "test-config --config-keys " + w.c.Key() + " --smoke",
 		"test-name":            w.c.TestName(w.prefix()),
 		"ref":                  v.Commit,
@@ -141,7 +177,7 @@ func (w *work) dispatchSmoke(ctx context.Context, v treeView) error {
 	if err != nil {
 		return fmt.Errorf("dispatch: %w", err)
 	}
-	return Waiting{"the smoke run to start"}
+	return waiting
 }
 
 func progress(what string, run forge.Run) string {
@@ -167,7 +203,7 @@ func (w *work) readSmoke(ctx context.Context, v treeView, run forge.Run, retries
 		return nil, err
 	}
 	if p.verdict.Answer != gate.Pass {
-		return nil, &End{Uncertain, Targeted, fmt.Sprintf("smoke run %d: %s", run.ID, p.verdict.Reason)}
+		return nil, &End{Outcome: Uncertain, Phase: Targeted, Reason: fmt.Sprintf("smoke run %d: %s", run.ID, p.verdict.Reason)}
 	}
 	return Measured{run.ID, run.Attempt, run.HeadSHA, len(p.run.Rows), len(p.run.Evals), url}, nil
 }

@@ -24,6 +24,22 @@ func bySweepWork(ctx context.Context, w *work) (string, error) {
 	return w.workSubject(v, matrix.Full(v.Points))
 }
 
+// sweepRests waits for a sweep that is under way, without taking the lease.
+func sweepRests(ctx context.Context, w *work) error {
+	if err := isOwned(ctx, w); err != nil {
+		return err
+	}
+	v, err := w.head(ctx)
+	if err != nil {
+		return err
+	}
+	runs, err := w.sweepRuns(ctx, v)
+	if err == nil && len(runs) > 0 && runs[0].Status != "completed" {
+		return Waiting{progress("sweep", runs[0])}
+	}
+	return err
+}
+
 // sweep checks the final matrix, puts the one sweep label on, and waits for
 // the run that the label started.
 func (w *work) sweep(ctx context.Context) (any, error) {
@@ -51,7 +67,7 @@ func (w *work) sweep(ctx context.Context) (any, error) {
 		if _, err := w.publishAttempt(ctx, attempt{kind: "final", run: run, want: want, proof: p, stands: report.SweepFailed}); err != nil {
 			return nil, err
 		}
-		return nil, &End{Failed, FinalSweep, fmt.Sprintf("sweep run %d: %s", run.ID, p.verdict.Reason)}
+		return nil, &End{Outcome: Failed, Phase: FinalSweep, Reason: fmt.Sprintf("sweep run %d: %s", run.ID, p.verdict.Reason)}
 	}
 	return Measured{run.ID, run.Attempt, run.HeadSHA, len(p.run.Rows), len(p.run.Evals), w.runURL(run.ID, run.Attempt)}, nil
 }
@@ -88,14 +104,14 @@ func (w *work) sweepRuns(ctx context.Context, v treeView) ([]forge.Run, error) {
 // label asks for the sweep: capacity, check-final, then the label, the sole one.
 func (w *work) label(ctx context.Context, v treeView) error {
 	if c := w.Capacity(ctx, v.Family.Entry.Runner); c.Answer != gate.Pass {
-		return &End{CapacityDeferred, FinalSweep, c.Reason}
+		return &End{Outcome: CapacityDeferred, Phase: FinalSweep, Reason: c.Reason}
 	}
 	final, err := w.checkFinal(ctx, v)
 	if err != nil {
 		return err
 	}
 	if final.Answer != gate.Pass {
-		return &End{Failed, FinalSweep, "check-final: " + final.Reason}
+		return &End{Outcome: Failed, Phase: FinalSweep, Reason: "check-final: " + final.Reason}
 	}
 	p, err := w.ownPull(ctx)
 	if err != nil {
@@ -104,7 +120,7 @@ func (w *work) label(ctx context.Context, v treeView) error {
 	want := w.Config.Policy.SweepLabel
 	for _, l := range p.Labels {
 		if l != want && IsSweepLabel(l) {
-			return &End{Handoff, FinalSweep, "somebody put the sweep label " + l + " on"}
+			return &End{Outcome: Handoff, Phase: FinalSweep, Reason: "somebody put the sweep label " + l + " on"}
 		}
 	}
 	if slices.Contains(p.Labels, want) {

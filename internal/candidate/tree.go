@@ -28,7 +28,7 @@ func (w *work) view(ctx context.Context, commit string) (treeView, error) {
 	if v, ok := w.tree[commit]; ok {
 		return v, nil
 	}
-	v, err := w.read(ctx, commit)
+	v, err := w.readTree(ctx, commit)
 	if err != nil {
 		return treeView{}, fmt.Errorf("commit %.12s: %w", commit, err)
 	}
@@ -36,7 +36,7 @@ func (w *work) view(ctx context.Context, commit string) (treeView, error) {
 	return v, nil
 }
 
-func (w *work) read(ctx context.Context, commit string) (treeView, error) {
+func (w *work) readTree(ctx context.Context, commit string) (treeView, error) {
 	fsys, err := w.Tree(ctx, commit)
 	if err != nil {
 		return treeView{}, err

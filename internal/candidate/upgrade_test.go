@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/refit-bench/refit/internal/forge/local"
 	"github.com/refit-bench/refit/internal/recipe"
 	"github.com/refit-bench/refit/internal/report"
@@ -18,7 +20,7 @@ func TestUpgradeIsValidated(t *testing.T) {
 	if st.Outcome != Validated {
 		t.Fatalf("outcome: got %q (%s), want validated", st.Outcome, st.Reason)
 	}
-	if want := "[doctor resolve inspect rehearse propose baseline smoke enter sweep certify finish]"; w.ledger.steps() != want {
+	if want := "[doctor resolve inspect rehearse propose baseline dispatch smoke enter sweep certify finish]"; w.ledger.steps() != want {
 		t.Errorf("receipts: got %s, want %s", w.ledger.steps(), want)
 	}
 	for dimension, want := range map[string]string{"throughput": "no-change", "tpot": "no-change", "accuracy": "no-change"} {
@@ -189,15 +191,41 @@ func TestWrongCredentialEndsInDoctor(t *testing.T) {
 
 func TestEveryLostReceiptIsMadeAgain(t *testing.T) {
 	w := newWorld(t)
-	c, _ := w.upgrade(w.shepherd("bot-token"))
-	for i := len(Lifecycle) - 1; i >= 5; i-- { // from finish back to baseline; see the walk over propose below
+	c, st := w.upgrade(w.shepherd("bot-token"))
+	want := w.standing(c, st)
+	for i := len(Lifecycle) - 1; i >= 0; i-- { // from finish back to doctor
 		lost := Lifecycle[i].Name
-		w.ledger.receipts = slices.DeleteFunc(w.ledger.receipts, func(r Receipt) bool { return r.Step == lost || r.Step == "finish" })
-		if _, st := w.upgrade(w.shepherd("bot-token")); st.Outcome != Validated {
-			t.Errorf("without the receipt of %s: outcome %s (%s)", lost, st.Outcome, st.Reason)
+		w.ledger.lose(lost, "finish")
+		c, st := w.upgrade(w.shepherd("bot-token"))
+		if diff := cmp.Diff(want, w.standing(c, st)); diff != "" {
+			t.Errorf("without the receipt of %s (%s) (-before +after):\n%s", lost, st.Reason, diff)
 		}
 	}
-	w.oneOfEverything(c)
+	w.ledger.lose(names(Lifecycle)...)
+	c, st = w.upgrade(w.shepherd("bot-token"))
+	if diff := cmp.Diff(want, w.standing(c, st)); diff != "" {
+		t.Errorf("without any receipt (%s) (-before +after):\n%s", st.Reason, diff)
+	}
+}
+
+func TestEveryLostReceiptOfAnEndIsMadeAgain(t *testing.T) {
+	for _, lost := range [][]string{{"outcome"}, {"cleanup", "outcome"}, {"certify", "cleanup", "outcome"}} {
+		w := newWorld(t)
+		w.slow = 0.8
+		c, st := w.upgrade(w.shepherd("bot-token"))
+		want := w.standing(c, st)
+		w.ledger.lose(lost...)
+		c, st = w.upgrade(w.shepherd("bot-token"))
+		if lost[0] != "outcome" { // who decided is lost: a closed pull request is somebody's decision
+			if st.Outcome != Handoff {
+				t.Errorf("without the receipts of %v: got %s (%s), want handoff", lost, st.Outcome, st.Reason)
+			}
+			continue
+		}
+		if diff := cmp.Diff(want, w.standing(c, st)); diff != "" {
+			t.Errorf("without the receipt of %v (-before +after):\n%s", lost, diff)
+		}
+	}
 }
 
 func TestMainMovesUnderTheEntryAndMeasurementsStand(t *testing.T) {

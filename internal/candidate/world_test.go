@@ -9,6 +9,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -40,11 +42,13 @@ type world struct {
 	dir    string
 	bare   workspace.Repo
 	forge  *local.Server
-	http   *httptest.Server
+	ground string // what all worlds share
+	url    string // of the forge
 	ledger *memory
 	ws     *workspace.Workspace
 
 	mu     sync.Mutex
+	trees  map[string]fs.FS
 	slow   float64 // factor on the new image's throughput: 1 is unchanged
 	wrong  int     // answers the new image loses
 	runs   []local.RunRequest
@@ -54,35 +58,82 @@ type world struct {
 // at is when the recorded measurements were made.
 var at = time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC)
 
-func newWorld(t *testing.T) *world {
-	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), ledger: &memory{}, slow: 1}
-	w.images()
-	checkout := filepath.Join(w.dir, "checkout")
-	w.must(os.CopyFS(checkout, os.DirFS("testdata/workspace")))
+// ground is what every world starts from, made once: a checkout, its bare
+// repository, and the images. Nobody writes to the checkout or the images.
+var ground = sync.OnceValues(func() (string, error) {
+	if dir := os.Getenv(groundVariable); dir != "" {
+		return dir, nil // the other process of a test stands on the same
+	}
+	dir, err := os.MkdirTemp(room(), "refit-candidate-")
+	if err != nil {
+		return "", err
+	}
+	checkout := filepath.Join(dir, "checkout")
+	if err := os.CopyFS(checkout, os.DirFS("testdata/workspace")); err != nil {
+		return "", err
+	}
 	git := workspace.Repo{Dir: checkout}
 	for _, args := range [][]string{
 		{"init", "-q", "-b", "main", "."}, {"add", "-A"},
 		{"-c", "user.name=owner", "-c", "user.email=owner@example.invalid", "commit", "-q", "-m", "Start"},
+		{"clone", "-q", "--bare", checkout, filepath.Join(dir, "forge.git")},
 	} {
-		_, err := git.Git(t.Context(), args...)
-		w.must(err)
+		if _, err := git.Git(context.Background(), args...); err != nil {
+			return "", err
+		}
 	}
-	w.bare = workspace.Repo{Dir: filepath.Join(w.dir, "forge.git")}
-	_, err := git.Git(t.Context(), "clone", "-q", "--bare", checkout, w.bare.Dir)
-	w.must(err)
-	w.ws, err = workspace.Open(checkout)
-	w.must(err)
+	return dir, images(filepath.Join(dir, "images"))
+})
+
+// room is where the worlds are: in memory where this system has such a folder,
+// because some hundred of them are made.
+func room() string {
+	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
+		return "/dev/shm"
+	}
+	return ""
+}
+
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // many short upgrades
+	code := m.Run()
+	if dir, err := ground(); err == nil && os.Getenv(groundVariable) == "" {
+		os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	dir, err := os.MkdirTemp(room(), "refit-world-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := standOn(t, dir)
+	w.must(os.CopyFS(w.bare.Dir, os.DirFS(filepath.Join(w.ground, "forge.git"))))
 	w.forge = &local.Server{
 		Repository: "toy/recipes", Git: w.bare, DB: filepath.Join(w.dir, "forge.db"),
-		Tokens:      map[string]string{"bot-token": "bot", "reader-token": "reader"},
-		Permissions: map[string]string{"bot": "admin"},
+		Tokens:      map[string]string{"bot-token": "bot", "reader-token": "reader", "maintainer-token": "maintainer"},
+		Permissions: map[string]string{"bot": "admin", "maintainer": "write"},
 		ArtifactDir: filepath.Join(w.dir, "artifacts"), Now: time.Now, Run: w.run,
 	}
 	w.must(w.forge.Open(t.Context()))
-	w.http = httptest.NewServer(w.forge.Handler())
-	t.Cleanup(func() { w.http.Close(); w.forge.Close() })
+	server := httptest.NewServer(w.forge.Handler())
+	w.url = server.URL
+	t.Cleanup(func() { server.Close(); w.forge.Close(); os.RemoveAll(dir) })
 	w.must(w.client("bot-token").CreateLabel(t.Context(), "full-sweep-fail-fast", "0e8a16", ""))
+	return w
+}
+
+// standOn is a world in a folder, without its forge.
+func standOn(t *testing.T, dir string) *world {
+	t.Helper()
+	w := &world{t: t, dir: dir, ledger: &memory{}, slow: 1, bare: workspace.Repo{Dir: filepath.Join(dir, "forge.git")}}
+	var err error
+	w.ground, err = ground()
+	w.must(err)
+	w.ws, err = workspace.Open(filepath.Join(w.ground, "checkout"))
+	w.must(err)
 	return w
 }
 
@@ -94,34 +145,63 @@ func (w *world) must(err error) {
 }
 
 func (w *world) client(token string) *forge.Client {
-	c, err := forge.New(w.http.URL, token, "toy/recipes")
+	return w.clientAt(w.url, token)
+}
+
+func (w *world) clientAt(url, token string) *forge.Client {
+	c, err := forge.New(url, token, "toy/recipes")
 	w.must(err)
+	c.Wait = func(context.Context, time.Duration) error { return nil }
 	return c
 }
 
 // images builds two versions of an engine whose source is read, never run.
-func (w *world) images() {
+func images(layout string) error {
 	for _, v := range []string{"v1", "v2"} {
 		src, err := os.ReadFile(filepath.Join("testdata", "engine", v+".py"))
-		w.must(err)
+		if err != nil {
+			return err
+		}
 		ref, err := image.Parse("toy/loom:" + v + ".0.0-box")
-		w.must(err)
-		_, err = image.Build(filepath.Join(w.dir, "images"), image.Spec{
+		if err != nil {
+			return err
+		}
+		_, err = image.Build(layout, image.Spec{
 			Ref: ref, Created: at,
 			Labels: map[string]string{SourceLabel: "usr/lib/loom"},
 			Layers: []image.Layer{{Files: []image.File{{Path: "usr/lib/loom/server_args.py", Mode: 0o644, Data: src}}}},
 		})
-		w.must(err)
+		if err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// tree reads a commit once: it never changes.
+func (w *world) tree(_ context.Context, commit string) (fs.FS, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if fsys, ok := w.trees[commit]; ok {
+		return fsys, nil
+	}
+	fsys, err := w.bare.FS(w.t.Context(), commit)
+	if err == nil {
+		if w.trees == nil {
+			w.trees = map[string]fs.FS{}
+		}
+		w.trees[commit] = fsys
+	}
+	return fsys, err
 }
 
 // shepherd is a session of its own: nothing is shared but forge and ledger.
 func (w *world) shepherd(token string) *Shepherd {
 	return &Shepherd{
-		Forge: w.client(token), Web: w.http.URL + "/toy/recipes", Ledger: w.ledger,
+		Forge: w.client(token), Web: "http://forge.invalid/toy/recipes", Ledger: w.ledger,
 		Feeds: feeds{w}, APIURL: "http://results.invalid", History: w.history,
-		Images: image.Library{Layout: filepath.Join(w.dir, "images")}, Cache: image.Cache{Dir: filepath.Join(w.dir, "cache")},
-		Tree:   func(ctx context.Context, commit string) (fs.FS, error) { return w.bare.FS(ctx, commit) },
+		Images: image.Library{Layout: filepath.Join(w.ground, "images")}, Cache: image.Cache{Dir: filepath.Join(w.ground, "cache")},
+		Tree:   w.tree,
 		Config: w.ws.Config, Paths: w.ws.Paths,
 		Capacity: func(context.Context, string) gate.Verdict { return pass("capacity", "idle") },
 		Holder:   workspace.Process(), Now: time.Now,
@@ -148,12 +228,12 @@ func (w *world) upgrade(s *Shepherd) (Candidate, Status) {
 
 // run is an executor that returns recorded rows at once.
 func (w *world) run(ctx context.Context, r local.RunRequest) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if r.Event == "pull_request" && (!labelled(r.Payload) || w.skips(ctx, r.HeadSHA)) {
 		return local.Skipped
 	}
+	w.mu.Lock()
 	w.runs = append(w.runs, r)
+	w.mu.Unlock()
 	if w.breaks != nil {
 		if err := w.breaks(r); err != nil {
 			return err
@@ -189,7 +269,9 @@ func (w *world) run(ctx context.Context, r local.RunRequest) error {
 // skips says whether the head's message holds sweeps back.
 func (w *world) skips(ctx context.Context, head string) bool {
 	message, err := w.bare.Git(ctx, "log", "-1", "--format=%B", head)
-	w.must(err)
+	if err != nil { // the world ends while the run goes on
+		return true
+	}
 	return bytes.Contains(message, []byte("[skip-sweep]"))
 }
 
@@ -231,7 +313,7 @@ func manifestPoint(p matrix.Point) result.ManifestPoint {
 }
 
 func (w *world) points(ctx context.Context, commit string) ([]matrix.Point, recipe.Family, error) {
-	fsys, err := w.bare.FS(ctx, commit)
+	fsys, err := w.tree(ctx, commit)
 	if err != nil {
 		return nil, recipe.Family{}, err
 	}
@@ -254,7 +336,7 @@ func (w *world) points(ctx context.Context, commit string) ([]matrix.Point, reci
 func (w *world) digestOf(name string) string {
 	ref, err := image.Parse(name)
 	w.must(err)
-	img, err := image.Library{Layout: filepath.Join(w.dir, "images")}.Resolve(context.Background(), ref)
+	img, err := image.Library{Layout: filepath.Join(w.ground, "images")}.Resolve(context.Background(), ref)
 	w.must(err)
 	return img.Digest
 }
@@ -423,6 +505,36 @@ func (m *memory) Candidates(context.Context) ([]Summary, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return append([]Summary(nil), m.candidates...), nil
+}
+
+// age lets the receipts of asking for something become old enough to ask again.
+func (m *memory) age() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.receipts {
+		if step := m.receipts[i].Step; step != "round" && step != "dispatch" {
+			continue
+		}
+		m.receipts[i].At = m.receipts[i].At.Add(-2 * labelLag)
+	}
+}
+
+// lose forgets the receipts of some steps.
+func (m *memory) lose(steps ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.receipts = slices.DeleteFunc(m.receipts, func(r Receipt) bool { return slices.Contains(steps, r.Step) })
+}
+
+// have are the steps that have a receipt.
+func (m *memory) have() map[string]bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	have := map[string]bool{}
+	for _, r := range m.receipts {
+		have[r.Step] = true
+	}
+	return have
 }
 
 // steps are the names of the receipts a candidate has, in order.

@@ -39,6 +39,16 @@ func (e *Error) Error() string {
 // Unwrap returns the sentinel this error stands for, or nil.
 func (e *Error) Unwrap() error { return e.kind }
 
+// Unanswered reports whether err leaves open if a write was done: no answer
+// came, or the server broke while it gave one. Then the caller looks.
+func Unanswered(err error) bool {
+	var e *Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	return e.Status >= 500 || e.Status == 0 && (e.kind == nil || e.kind == context.DeadlineExceeded)
+}
+
 // fail turns an error of the library into one without secrets.
 func (c *Client) fail(err error, op string, args ...any) error {
 	if err == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -93,6 +94,50 @@ func TestWritesAreSentOnce(t *testing.T) {
 	})
 	if _, err := c.AddComment(t.Context(), 1, "x"); err == nil || n != 1 || len(*waits) != 0 {
 		t.Errorf("got %v after %d calls, want an error after 1", err, n)
+	}
+}
+
+func TestCutAnswersAreReadAgain(t *testing.T) {
+	n := 0
+	c, waits := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		answer := `{"login":"bot"}`
+		w.Header().Set("Content-Length", fmt.Sprint(len(answer)))
+		if n++; n == 1 {
+			answer = answer[:5]
+		}
+		fmt.Fprint(w, answer)
+	})
+	if login, err := c.Login(t.Context()); login != "bot" || err != nil || n != 2 || len(*waits) != 1 {
+		t.Errorf("got %q %v after %d calls, want bot after 2", login, err, n)
+	}
+}
+
+func TestRateLimitIsWaitedFor(t *testing.T) {
+	for _, status := range []int{http.StatusTooManyRequests, http.StatusForbidden} {
+		n, got := 0, ""
+		c, waits := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			if n++; n == 1 {
+				w.Header().Set("Retry-After", "7")
+				http.Error(w, `{"message":"secondary rate limit"}`, status)
+				return
+			}
+			body, _ := io.ReadAll(r.Body)
+			got = string(body)
+			fmt.Fprint(w, `{"id":1}`)
+		})
+		_, err := c.AddComment(t.Context(), 1, "x")
+		if err != nil || n != 2 || len(*waits) != 1 || (*waits)[0] != 7*time.Second || !strings.Contains(got, `"x"`) {
+			t.Errorf("%d: got %v after %d calls and waits %v with body %s, want the comment after 7 s", status, err, n, *waits, got)
+		}
+	}
+	n := 0
+	c, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		n++
+		w.Header().Set("Retry-After", "3600")
+		http.Error(w, `{"message":"rate limit"}`, http.StatusTooManyRequests)
+	})
+	if _, err := c.AddComment(t.Context(), 1, "x"); err == nil || n != 1 {
+		t.Errorf("an hour's limit: got %v after %d calls, want an error at once", err, n)
 	}
 }
 

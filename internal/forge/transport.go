@@ -1,11 +1,13 @@
 package forge
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -18,6 +20,7 @@ const (
 	maxAnswer       = 32 << 20 // bytes of one answer
 	tries           = 4
 	firstWait       = 250 * time.Millisecond
+	longestWait     = time.Minute // of a rate limit; a longer one is an error
 )
 
 // errTooLarge says that an answer passed its limit.
@@ -49,7 +52,9 @@ func newBase() *http.Transport {
 	}
 }
 
-// RoundTrip sends the request; only reads are ever sent twice.
+// RoundTrip sends the request. A read is sent again after a network error, a
+// 5xx or an answer that was cut; a write only when the server says that it did
+// nothing because of its rate limit.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
 	if t.token != "" && origin(req.URL) == t.origin {
@@ -59,9 +64,19 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	for try := 1; ; try++ {
 		t.calls.Add(1)
 		resp, err := t.next.RoundTrip(req)
-		if try == tries || !repeatable(req, resp, err) {
-			if resp != nil {
-				resp.Body = &bounded{body: resp.Body, left: t.limit}
+		if err == nil {
+			resp.Body = &bounded{body: resp.Body, left: t.limit}
+			if readOnly(req) {
+				err = swallow(resp)
+			}
+		}
+		pause, again := wait, try < tries && repeatable(req, resp, err)
+		if limit, told := limited(resp, err); told && try < tries {
+			pause, again = limit, limit <= longestWait && rewind(req)
+		}
+		if !again {
+			if err != nil {
+				resp = nil
 			}
 			return resp, err
 		}
@@ -69,11 +84,47 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
 			resp.Body.Close()
 		}
-		if err := t.wait(req.Context(), wait); err != nil {
+		if err := t.wait(req.Context(), pause); err != nil {
 			return nil, err
 		}
 		wait *= 2
 	}
+}
+
+// swallow reads the whole answer now, so that one that is cut is noticed while
+// the request can still be sent again. One that is too long stays to be read.
+func swallow(resp *http.Response) error {
+	data, err := io.ReadAll(resp.Body)
+	if errors.Is(err, errTooLarge) {
+		return nil
+	}
+	resp.Body.Close()
+	resp.Body = io.NopCloser(bytes.NewReader(data))
+	return err
+}
+
+// limited reports how long a server asks to be left alone. Such a request was
+// refused before anything was done.
+// Source: https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api
+func limited(resp *http.Response, err error) (time.Duration, bool) {
+	if err != nil || resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode != http.StatusForbidden {
+		return 0, false
+	}
+	seconds, bad := strconv.Atoi(resp.Header.Get("Retry-After"))
+	return time.Duration(seconds) * time.Second, bad == nil && seconds >= 0
+}
+
+// rewind makes a request's body ready to be sent once more.
+func rewind(req *http.Request) bool {
+	if req.Body == nil || req.Body == http.NoBody {
+		return true
+	}
+	if req.GetBody == nil {
+		return false
+	}
+	body, err := req.GetBody()
+	req.Body = body
+	return err == nil
 }
 
 func (t *transport) wait(ctx context.Context, d time.Duration) error {
@@ -90,8 +141,12 @@ func (t *transport) wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
+func readOnly(req *http.Request) bool {
+	return req.Method == http.MethodGet || req.Method == http.MethodHead
+}
+
 func repeatable(req *http.Request, resp *http.Response, err error) bool {
-	if req.Method != http.MethodGet && req.Method != http.MethodHead || req.Context().Err() != nil {
+	if !readOnly(req) || req.Context().Err() != nil {
 		return false
 	}
 	return err != nil || resp.StatusCode >= 500

@@ -59,7 +59,7 @@ func (s *Server) readCommit(ctx context.Context, sha string) (commit, error) {
 	if s.kind(ctx, sha) != "commit" {
 		return commit{}, errNotFound
 	}
-	out, err := s.Git.Git(ctx, "cat-file", "commit", sha)
+	out, err := s.object(ctx, "commit", sha)
 	if err != nil {
 		return commit{}, err
 	}

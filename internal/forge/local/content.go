@@ -45,7 +45,7 @@ func (s *Server) contents(c call) (answer, error) {
 	if w.Type != "file" {
 		return ok(w)
 	}
-	data, err := s.Git.Git(ctx, "cat-file", "blob", n.sha)
+	data, err := s.object(ctx, "blob", n.sha)
 	if err != nil {
 		return answer{}, err
 	}

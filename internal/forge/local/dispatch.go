@@ -74,8 +74,8 @@ func (s *Server) dispatch(c call) (answer, error) {
 func (s *Server) dispatchRef(ctx context.Context, name string) (sha, full string, err error) {
 	short := strings.TrimPrefix(name, "refs/")
 	for _, full := range []string{"refs/heads/" + name, "refs/tags/" + name, "refs/" + short} {
-		if r, err := s.refNamed(ctx, full); err == nil && strings.Count(full, "/") > 1 {
-			sha, err := s.Git.Resolve(ctx, r.sha+"^{commit}")
+		if _, err := s.refNamed(ctx, full); err == nil && strings.Count(full, "/") > 1 {
+			sha, err := s.commitAt(ctx, full)
 			return sha, full, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -52,8 +53,18 @@ func (s *Server) refs(ctx context.Context) ([]ref, error) {
 
 type ref struct{ name, sha, kind string }
 
-// refNamed returns one reference; none is a 404.
+// refNamed returns one reference; none is a 404. Where references are files
+// they are read, a loose one before a packed one, as git does; git is asked
+// only when that does not settle it.
 func (s *Server) refNamed(ctx context.Context, name string) (ref, error) {
+	if sha, ok := s.refFile(name); ok {
+		if sha == "" {
+			return ref{}, errNotFound
+		}
+		if kind := s.kind(ctx, sha); kind != "" {
+			return ref{name: name, sha: sha, kind: kind}, nil
+		}
+	}
 	all, err := s.refs(ctx)
 	if err != nil {
 		return ref{}, err
@@ -66,35 +77,50 @@ func (s *Server) refNamed(ctx context.Context, name string) (ref, error) {
 	return ref{}, errNotFound
 }
 
-// commitAt resolves a branch, a tag or a full hash; none is a 404.
-func (s *Server) commitAt(ctx context.Context, name string) (string, error) {
-	all, err := s.refs(ctx)
-	if err != nil {
-		return "", err
+// refFile reads a reference out of its file, or out of the packed ones; "" says
+// that there is certainly none. It is not ok for symbolic references and for
+// repositories that keep references in another form.
+func (s *Server) refFile(name string) (sha string, ok bool) {
+	if !fs.ValidPath(name) || !strings.HasPrefix(name, "refs/") {
+		return "", false
 	}
-	for _, full := range []string{"refs/heads/" + name, "refs/tags/" + name, name} {
-		for _, r := range all {
-			if r.name == full {
-				return s.Git.Resolve(ctx, r.sha+"^{commit}")
-			}
+	data, err := os.ReadFile(filepath.Join(s.Git.Dir, name))
+	if err == nil {
+		sha = strings.TrimSpace(string(data))
+		return sha, hash.MatchString(sha)
+	}
+	if info, err := os.Stat(filepath.Join(s.Git.Dir, "refs", "heads")); err != nil || !info.IsDir() {
+		return "", false
+	}
+	packed, err := os.ReadFile(filepath.Join(s.Git.Dir, "packed-refs"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", false
+	}
+	for line := range strings.Lines(string(packed)) {
+		if at, of, _ := strings.Cut(strings.TrimSpace(line), " "); of == name {
+			return at, hash.MatchString(at)
 		}
 	}
+	return "", true
+}
+
+// commitAt resolves a branch, a tag or a full hash; none is a 404.
+func (s *Server) commitAt(ctx context.Context, name string) (string, error) {
 	if hash.MatchString(name) && s.kind(ctx, name) == "commit" {
 		return name, nil
 	}
+	for _, full := range []string{"refs/heads/" + name, "refs/tags/" + name, name} {
+		r, err := s.refNamed(ctx, full)
+		switch {
+		case err == nil && r.kind == "commit":
+			return r.sha, nil
+		case err == nil:
+			return s.Git.Resolve(ctx, r.sha+"^{commit}")
+		case !errors.Is(err, errNotFound):
+			return "", err
+		}
+	}
 	return "", errNotFound
-}
-
-// kind returns an object's type, "" when there is none.
-func (s *Server) kind(ctx context.Context, sha string) string {
-	if !hash.MatchString(sha) {
-		return ""
-	}
-	out, err := s.Git.Git(ctx, "cat-file", "-t", sha)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(out))
 }
 
 // write stores an object and returns its hash.
@@ -113,13 +139,20 @@ func (s *Server) write(ctx context.Context, kind string, data []byte) (string, e
 		return "", err
 	}
 	out, err := s.Git.Git(ctx, "hash-object", "-t", kind, "-w", "--no-filters", "--", name)
-	return strings.TrimSpace(string(out)), err
+	sha := strings.TrimSpace(string(out))
+	if err == nil {
+		s.cache.keep(sha, object{kind, append([]byte{}, data...)})
+	}
+	return sha, err
 }
 
 // ancestor reports whether old is new or an ancestor of it.
 func (s *Server) ancestor(ctx context.Context, old, new string) bool {
-	base, err := s.Git.MergeBase(ctx, old, new)
-	return err == nil && base == old
+	if !hash.MatchString(old) || !hash.MatchString(new) {
+		return false
+	}
+	_, err := s.Git.Git(ctx, "merge-base", "--is-ancestor", old, new)
+	return err == nil
 }
 
 // mergeTree merges two commits; an error means that they conflict.

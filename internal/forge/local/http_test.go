@@ -1,12 +1,16 @@
 package local
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/refit-bench/refit/internal/forge"
 )
@@ -125,4 +129,86 @@ func TestCreateRefRefusals(t *testing.T) {
 	if strings.Contains(made, "benchmarks") || !strings.Contains(made, "README.md") {
 		t.Errorf("removal: got %s", made)
 	}
+}
+
+func TestFaults(t *testing.T) {
+	w := newWorld(t, nil)
+	var next atomic.Value
+	next.Store(None)
+	f := &Faults{Forge: w.Handler(), Choose: func(int, *http.Request) Fault { return next.Load().(Fault) }}
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	c, err := forge.New(server.URL, "bot-token", "owner/recipes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Wait = func(context.Context, time.Duration) error { return nil }
+	for _, x := range []struct {
+		fault        Fault
+		done, failed bool // was the write done, did the caller see an error
+	}{
+		{None, true, false}, {Down, false, true}, {Limited, false, true}, {Abused, false, true},
+		{Refused, false, true}, {Lost, true, true}, {Cut, true, true}, {Slow, true, false},
+	} {
+		next.Store(x.fault)
+		name := "refit/fault-" + string(x.fault) + "x"
+		err := c.CreateRef(t.Context(), name, w.main)
+		next.Store(None)
+		_, there, look := c.Ref(t.Context(), name)
+		if look != nil || there != x.done || (err != nil) != x.failed {
+			t.Errorf("fault %q: error %v, done %v; want failed %v, done %v", x.fault, err, there, x.failed, x.done)
+		}
+		unsure := x.fault == Down || x.fault == Refused || x.fault == Lost || x.fault == Cut
+		if forge.Unanswered(err) != unsure {
+			t.Errorf("fault %q: Unanswered(%v) is %v, want %v", x.fault, err, !unsure, unsure)
+		}
+	}
+	if got := f.Counts(); got[Down] != 1 || got[Lost] != 1 || got[Limited] != 4 { // a limit is waited for three times
+		t.Errorf("counts: %v", got)
+	}
+}
+
+func TestSeededFaultsRepeat(t *testing.T) {
+	a, b := Seeded(7, 0.5, Misfortunes...), Seeded(7, 0.5, Misfortunes...)
+	some := 0
+	for n := range 100 {
+		x, y := a(n, nil), b(n, nil)
+		if x != y {
+			t.Fatalf("request %d: %q and %q from one seed", n, x, y)
+		}
+		if x != None {
+			some++
+		}
+	}
+	if some < 30 || some > 70 {
+		t.Errorf("%d faults of 100 at a share of 0.5", some)
+	}
+}
+
+func TestReferencesArePackedOrLoose(t *testing.T) {
+	w := newWorld(t, nil)
+	if err := w.bot.CreateRef(t.Context(), "refit/one", w.main); err != nil {
+		t.Fatal(err)
+	}
+	check := func(when, name string, want bool) {
+		t.Helper()
+		sha, there, err := w.bot.Ref(t.Context(), name)
+		if err != nil || there != want || want && sha != w.main {
+			t.Errorf("%s, %s: got %.12s, there %v, %v, want there %v", when, name, sha, there, err, want)
+		}
+	}
+	check("loose", "refit/one", true)
+	if _, err := w.Git.Git(t.Context(), "pack-refs", "--all"); err != nil {
+		t.Fatal(err)
+	}
+	check("packed", "refit/one", true)
+	check("packed", "heads/main", true)
+	check("packed", "refit/two", false)
+	if sha, ok := w.refFile("refs/../HEAD"); ok || sha != "" {
+		t.Errorf("refs/../HEAD was read: %s", sha)
+	}
+	if err := w.bot.DeleteRef(t.Context(), "refit/one"); err != nil {
+		t.Fatal(err)
+	}
+	check("deleted", "refit/one", false)
 }

@@ -42,6 +42,7 @@ type Server struct {
 	db     *sql.DB
 	writes sync.Mutex // held by whoever changes references or the database
 	work   worker
+	cache  cache
 	logs   sync.Mutex // held while writing to Log
 }
 

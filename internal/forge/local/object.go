@@ -50,7 +50,7 @@ func (s *Server) blob(c call) (answer, error) {
 	if s.kind(c.Context(), sha) != "blob" {
 		return answer{}, errNotFound
 	}
-	data, err := s.Git.Git(c.Context(), "cat-file", "blob", sha)
+	data, err := s.object(c.Context(), "blob", sha)
 	if err != nil {
 		return answer{}, err
 	}

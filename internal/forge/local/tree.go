@@ -140,7 +140,7 @@ func (n node) kind() string {
 
 // readTree reads a tree object.
 func (s *Server) readTree(ctx context.Context, sha string) ([]node, error) {
-	data, err := s.Git.Git(ctx, "cat-file", "tree", sha)
+	data, err := s.object(ctx, "tree", sha)
 	if err != nil {
 		return nil, err
 	}
