@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -20,7 +21,15 @@ func candidateCommand(e env) *cobra.Command {
 		Args:  args(cobra.NoArgs),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(candidateShow(e), candidateList(e))
+	cmd.AddCommand(candidateShow(e), candidateList(e),
+		candidateClaim(e, "adopt", "Go on with a candidate that another login opened, with its evidence",
+			func(ctx context.Context, s *candidate.Shepherd, c candidate.Candidate, reason string) (fmt.Stringer, error) {
+				return s.Adopt(ctx, c, reason)
+			}),
+		candidateClaim(e, "takeover", "Release the lease of a process that is dead and cannot be seen from here",
+			func(ctx context.Context, s *candidate.Shepherd, c candidate.Candidate, reason string) (fmt.Stringer, error) {
+				return s.Takeover(ctx, c, reason)
+			}))
 	return cmd
 }
 
@@ -110,6 +119,45 @@ func candidateList(e env) *cobra.Command {
 	}
 	workspaceFlag(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
+	return cmd
+}
+
+// candidateClaim is a verb by which a person takes responsibility; the reason
+// goes into the audit line.
+func candidateClaim(e env, verb, short string, do func(context.Context, *candidate.Shepherd, candidate.Candidate, string) (fmt.Stringer, error)) *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use:     verb + " FAMILY|ID --reason TEXT",
+		Short:   short,
+		Example: "  refit candidate " + verb + ` laba-fp8-cpu-sim --reason "the first holder's machine is gone"`,
+		Args:    args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, a []string) (err error) {
+			if reason == "" {
+				return usage("%s needs --reason: it goes into the audit line", verb)
+			}
+			p, err := attach(cmd, e)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, p.Close()) }()
+			s, err := p.Shepherd(nil)
+			if err != nil {
+				return err
+			}
+			c, err := find(cmd, s, a[0])
+			if err != nil {
+				return err
+			}
+			done, err := do(cmd.Context(), s, c.Candidate, reason)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(e.stdout, done)
+			return err
+		},
+	}
+	workspaceFlag(cmd)
+	cmd.Flags().StringVar(&reason, "reason", "", "why, in one sentence")
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"reflect"
 	"testing"
 	"time"
 )
@@ -37,5 +38,21 @@ func TestBusyHostIsUnhealthy(t *testing.T) {
 		if got := h.judged(false); got.Verdict != want {
 			t.Errorf("pressure %.2f: got %s %v, want %s", share, got.Verdict, got.Reasons, want)
 		}
+	}
+}
+
+// The raw file carries every figure of the receipt: what is read back is what
+// was judged.
+func TestReceiptSurvivesTheRawFile(t *testing.T) {
+	share, hits := 0.0625, 17.0
+	want := Health{Verdict: Healthy, Reasons: []string{"a"}, ReadDelayP50: 1, ReadDelayP99: 2, MeanITL: 3, ClientCPU: 0.5, Errors: 4, Requests: 5,
+		Samples: 6, DelaySource: "kernel", HostPressure: &share, PrefixCacheHits: &hits}
+	raw, err := Result{Health: want}.Raw(RawMeta{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := HealthOf(raw)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
 }

@@ -213,10 +213,15 @@ func (h Health) object() *object {
 	o.integer("requests", h.Requests)
 	o.integer("samples", h.Samples)
 	o.str("delay_source", h.DelaySource)
-	if h.PrefixCacheHits == nil {
-		o.null("prefix_cache_hits")
-	} else {
-		o.float("prefix_cache_hits", *h.PrefixCacheHits)
+	for _, f := range []struct {
+		name  string
+		value *float64
+	}{{"host_cpu_pressure", h.HostPressure}, {"prefix_cache_hits", h.PrefixCacheHits}} {
+		if f.value == nil {
+			o.null(f.name)
+		} else {
+			o.float(f.name, *f.value)
+		}
 	}
 	return &o
 }

@@ -20,6 +20,7 @@ type Certified struct {
 	Attempt  int               `json:"run-attempt"`
 	Head     string            `json:"head"`
 	Rounds   int               `json:"rounds"`   // further sweeps beyond the first
+	Sweeps   int               `json:"sweeps"`   // that stand behind the verdicts
 	Verdicts map[string]string `json:"verdicts"` // throughput, tpot, accuracy; ttft is reported only
 	Gates    []gate.Verdict    `json:"gates"`
 	Result   compare.Result    `json:"result"`
@@ -115,8 +116,8 @@ func (w *work) judge(ctx context.Context, v treeView) (Certified, attempt, error
 		if err != nil {
 			return Certified{}, attempt{}, err
 		}
-		if i > 0 && p.verdict.Answer != gate.Pass {
-			continue // a further round that failed takes nothing from the sweep
+		if p.verdict.Answer != gate.Pass && (len(measured) > 0 || i < len(runs)-1) {
+			continue // a run that failed takes nothing from those that did not
 		}
 		a.run, a.proof = run, p
 		measured = append(measured, p.run.Rows)
@@ -127,7 +128,7 @@ func (w *work) judge(ctx context.Context, v treeView) (Certified, attempt, error
 	}
 	res := compare.Compare(compare.ByRun(rows), measured, evals, answers)
 	a.verdicts = &res
-	c := Certified{RunID: a.run.ID, Attempt: a.run.Attempt, Head: a.run.HeadSHA, Rounds: len(runs) - 1, Verdicts: map[string]string{}, Result: res}
+	c := Certified{RunID: a.run.ID, Attempt: a.run.Attempt, Head: a.run.HeadSHA, Rounds: len(runs) - 1, Sweeps: len(measured), Verdicts: map[string]string{}, Result: res}
 	for _, d := range dimensions {
 		c.Verdicts[d] = string(res.Overall(d))
 	}

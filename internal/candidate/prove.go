@@ -22,6 +22,16 @@ type proof struct {
 	files   int
 }
 
+// onlyUnhealthy says that the load client's health is all that failed.
+func (p proof) onlyUnhealthy() bool {
+	for _, v := range p.gates {
+		if v.Answer != gate.Pass && v.Gate != "health" {
+			return false
+		}
+	}
+	return p.verdict.Answer == gate.Fail
+}
+
 // Required artifacts of every run.
 var required = []string{result.ManifestArtifact, result.RowsArtifact}
 

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/refit-bench/refit/internal/gate"
 	"github.com/refit-bench/refit/internal/matrix"
@@ -95,6 +96,11 @@ func (w *work) frozen(ctx context.Context, v treeView) (result.Baseline, error) 
 			date = max(date, row.Date)
 		}
 	}
+	if date == "" { // a newer image hides it from that feed: our own history may know the day
+		if date, err = w.lastMeasured(ctx); err != nil {
+			return result.Baseline{}, err
+		}
+	}
 	if date == "" {
 		return result.Baseline{}, &End{Outcome: Failed, Phase: Baseline, Reason: fmt.Sprintf("nothing is published for %s at %s: publish a run of the old image first", v.Family.Key, e.Image)}
 	}
@@ -112,6 +118,24 @@ func (w *work) frozen(ctx context.Context, v treeView) (result.Baseline, error) 
 		return result.Baseline{}, fmt.Errorf("evaluations: %w", err)
 	}
 	return result.BuildBaseline(v.Points, e.Image, rows, info, evals, w.sources(model, date))
+}
+
+// lastMeasured is the day of the newest published run of the old image in our
+// own store, "" when there is none.
+func (w *work) lastMeasured(ctx context.Context) (string, error) {
+	r, err := evidence[Resolved](w, "resolve")
+	if err != nil {
+		return "", err
+	}
+	rows, _, err := w.History(ctx, w.c.Family, r.OldDigest)
+	if err != nil {
+		return "", fmt.Errorf("history of the old image: %w", err)
+	}
+	var day string
+	for _, row := range rows {
+		day = max(day, row.Provenance.Started.UTC().Format(time.DateOnly))
+	}
+	return day, nil
 }
 
 // sources are the public addresses of what the baseline was frozen from.

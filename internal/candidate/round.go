@@ -14,10 +14,14 @@ import (
 // Round is the receipt of having asked for a further sweep.
 type Round struct {
 	Number       int      `json:"number"` // 1 is the first beyond the sweep
-	Inconclusive []string `json:"inconclusive"`
+	Inconclusive []string `json:"inconclusive,omitempty"`
+	Unhealthy    string   `json:"unhealthy,omitempty"` // the run before it was refused for its load client
 }
 
 func (r Round) String() string {
+	if r.Unhealthy != "" {
+		return fmt.Sprintf("further sweep %d: %s", r.Number, r.Unhealthy)
+	}
 	return fmt.Sprintf("further sweep %d: %s inconclusive", r.Number, strings.Join(r.Inconclusive, ", "))
 }
 
@@ -35,10 +39,28 @@ func (w *work) furtherRound(ctx context.Context, c Certified) error {
 	if asked.Number > c.Rounds { // asked for, and its run is not there yet
 		return w.resumeSweep(ctx)
 	}
-	if len(open) == 0 || c.Rounds >= w.Config.Policy.Rounds {
+	if len(open) == 0 || c.Sweeps-1 >= w.Config.Policy.Rounds || c.Rounds >= w.Config.Policy.Rounds+infrastructureRetries {
 		return nil
 	}
-	next := Round{Number: c.Rounds + 1, Inconclusive: open}
+	return w.askRound(ctx, Round{Number: c.Rounds + 1, Inconclusive: open})
+}
+
+// measureAgain asks for the sweep once more when nothing but the health of the
+// load client spoke against it: that says something about the machine and
+// nothing about the image. done is how many further sweeps there were.
+func (w *work) measureAgain(ctx context.Context, p proof, done int) error {
+	asked, _ := evidence[Round](w, "round")
+	if asked.Number > done {
+		return w.resumeSweep(ctx)
+	}
+	if done >= infrastructureRetries || !p.onlyUnhealthy() {
+		return nil
+	}
+	return w.askRound(ctx, Round{Number: done + 1, Unhealthy: p.verdict.Reason})
+}
+
+// askRound keeps the intent, then makes the label event.
+func (w *work) askRound(ctx context.Context, next Round) error {
 	if err := w.keep(ctx, "round", strconv.Itoa(next.Number), next); err != nil {
 		return err
 	}

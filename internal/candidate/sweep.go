@@ -34,8 +34,8 @@ func sweepRests(ctx context.Context, w *work) error {
 		return err
 	}
 	runs, err := w.sweepRuns(ctx, v)
-	if err == nil && len(runs) > 0 && runs[0].Status != "completed" {
-		return Waiting{progress("sweep", runs[0])}
+	if err == nil {
+		err = unfinished(runs)
 	}
 	return err
 }
@@ -54,12 +54,11 @@ func (w *work) sweep(ctx context.Context) (any, error) {
 	if len(runs) == 0 {
 		return nil, w.label(ctx, v)
 	}
-	run := runs[0]
-	if run.Status != "completed" {
-		return nil, Waiting{progress("sweep", run)}
+	if err := unfinished(runs); err != nil {
+		return nil, err
 	}
 	want := matrix.Full(v.Points)
-	p, err := w.proven(ctx, run, want)
+	run, p, err := w.firstProven(ctx, runs, want)
 	if err != nil {
 		return nil, err
 	}
@@ -67,9 +66,35 @@ func (w *work) sweep(ctx context.Context) (any, error) {
 		if _, err := w.publishAttempt(ctx, attempt{kind: "final", run: run, want: want, proof: p, stands: report.SweepFailed}); err != nil {
 			return nil, err
 		}
+		if err := w.measureAgain(ctx, p, len(runs)-1); err != nil {
+			return nil, err
+		}
 		return nil, &End{Outcome: Failed, Phase: FinalSweep, Reason: fmt.Sprintf("sweep run %d: %s", run.ID, p.verdict.Reason)}
 	}
 	return Measured{run.ID, run.Attempt, run.HeadSHA, len(p.run.Rows), len(p.run.Evals), w.runURL(run.ID, run.Attempt)}, nil
+}
+
+// unfinished is the wait for a run that has not ended, nil when all have.
+func unfinished(runs []forge.Run) error {
+	for _, r := range runs {
+		if r.Status != "completed" {
+			return Waiting{progress("sweep", r)}
+		}
+	}
+	return nil
+}
+
+// firstProven is the oldest run that every gate lets pass, else the newest.
+func (w *work) firstProven(ctx context.Context, runs []forge.Run, want matrix.Selection) (forge.Run, proof, error) {
+	var last proof
+	for _, run := range runs {
+		p, err := w.proven(ctx, run, want)
+		if err != nil || p.verdict.Answer == gate.Pass {
+			return run, p, err
+		}
+		last = p
+	}
+	return runs[len(runs)-1], last, nil
 }
 
 // sweepRuns are the sweeps of this work that did not skip, oldest first. They

@@ -135,6 +135,24 @@ func TestInconclusiveAsksForFurtherRoundsAndSaysSo(t *testing.T) {
 	}
 }
 
+func TestUnhealthySweepIsMeasuredAgain(t *testing.T) {
+	for _, c := range []struct {
+		sick, runs int
+		want       Outcome
+	}{
+		{sick: 1, runs: 3, want: Validated}, // smoke, the sick sweep, a sound one
+		{sick: 2, runs: 4, want: Validated},
+		{sick: 3, runs: 4, want: Failed}, // the retries are used up
+	} {
+		w := newWorld(t)
+		w.sick = c.sick
+		_, st := w.upgrade(w.shepherd("bot-token"))
+		if st.Outcome != c.want || len(w.runs) != c.runs {
+			t.Errorf("%d sick sweeps: got %s after %d runs (%s), want %s after %d", c.sick, st.Outcome, len(w.runs), st.Reason, c.want, c.runs)
+		}
+	}
+}
+
 func TestLostAnswersAreWorse(t *testing.T) {
 	w := newWorld(t)
 	w.wrong = 12

@@ -51,6 +51,7 @@ type world struct {
 	trees  map[string]fs.FS
 	slow   float64 // factor on the new image's throughput: 1 is unchanged
 	wrong  int     // answers the new image loses
+	sick   int     // sweeps whose load client is unhealthy
 	runs   []local.RunRequest
 	breaks func(r local.RunRequest) error // makes runs fail
 }
@@ -251,10 +252,16 @@ func (w *world) run(ctx context.Context, r local.RunRequest) error {
 	prov := result.Provenance{RunID: r.ID, Attempt: r.Attempt, Head: r.HeadSHA, Event: r.Event, Runner: "box_00", Client: "refit", Started: at, Ended: at}
 	m := result.Manifest{Version: result.ManifestVersion, RunID: r.ID, Attempt: r.Attempt, Head: r.HeadSHA, Mode: mode}
 	mf := result.ManifestFamily{Family: fam.ID, Image: fam.Entry.Image, Digest: digest}
+	health := bench.Healthy
+	if r.Event == "pull_request" && w.sick > 0 {
+		w.sick--
+		health = bench.Unhealthy
+	}
 	var lines []result.Line
 	for _, p := range sel.Throughput {
 		mf.Points = append(mf.Points, manifestPoint(p))
 		row := w.row(p, fam.Entry.Image, digest, w.slow, prov)
+		row.Health.Verdict = health
 		lines = append(lines, result.Line{Kind: "row", Row: &row})
 	}
 	for _, p := range sel.Evals {
