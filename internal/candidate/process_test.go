@@ -318,20 +318,18 @@ func (s story) struck(t *testing.T, at int, how blow, write string, want standin
 	s.set(w)
 	first := w.process(gone(1))
 	first.at, first.how = at, how
-	c, st, errs := first.upgrade()
+	_, _, errs := first.upgrade()
 	second := w.process(workspace.Process())
 	if first.over() {
 		w.forge.Wait()
-		var later []error
-		c, st, later = second.upgrade()
-		if len(later) > 0 {
+		if _, _, later := second.upgrade(); len(later) > 0 {
 			t.Errorf("%s, at %s: the second process met %v", how, write, later)
 		}
 	} else if len(errs) > 0 {
 		t.Errorf("%s, at %s: the process met %v, it should have looked twice", how, write, errs)
 	}
 	// Whoever looks once more finds nothing to do, and leaves nothing behind.
-	c, st, _ = w.process(workspace.Process()).upgrade()
+	c, st, _ := w.process(workspace.Process()).upgrade()
 	if diff := cmp.Diff(want, w.standing(c, st)); diff != "" {
 		t.Errorf("%s, at %s (-undisturbed +got):\n%s\nerrors: %v\nwrites: %v", how, write, diff, errs, second.writes)
 	}

@@ -230,7 +230,7 @@ func (w *world) upgrade(s *Shepherd) (Candidate, Status) {
 // run is an executor that returns recorded rows at once.
 func (w *world) run(ctx context.Context, r local.RunRequest) error {
 	if r.Event == "pull_request" && (!labelled(r.Payload) || w.skips(ctx, r.HeadSHA)) {
-		return local.Skipped
+		return local.ErrSkipped
 	}
 	w.mu.Lock()
 	w.runs = append(w.runs, r)

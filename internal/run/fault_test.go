@@ -90,7 +90,7 @@ func simTree(scripts map[string]string) map[string]string {
 }
 
 // run measures every family without evals and returns the rows by model.
-func (l *lab) measured(files map[string]string) (map[string]result.Row, error, string) {
+func (l *lab) measured(files map[string]string) (map[string]result.Row, string, error) {
 	l.t.Helper()
 	head := l.commit("start", files)
 	var log strings.Builder
@@ -103,7 +103,7 @@ func (l *lab) measured(files map[string]string) (map[string]result.Row, error, s
 	for _, r := range got.Rows {
 		rows[strings.TrimPrefix(r.Plan.Str("model"), "lab/")] = r
 	}
-	return rows, failed, log.String()
+	return rows, log.String(), failed
 }
 
 func TestFaultsOfAnEngine(t *testing.T) {
@@ -117,7 +117,7 @@ func TestFaultsOfAnEngine(t *testing.T) {
 		}
 		scripts[name+".yaml"] = fmt.Sprintf(simRecipe, name, limit)
 	}
-	rows, err, log := l.measured(simTree(scripts))
+	rows, log, err := l.measured(simTree(scripts))
 	for name, want := range map[string]string{"good": result.Passed, "slow": result.Passed, "mute": result.Failed, "frail": result.Failed} {
 		if r, ok := rows[name]; !ok || r.Result != want {
 			t.Errorf("%s: got %q, want %s", name, r.Result, want)
@@ -153,7 +153,7 @@ echo done
 `
 	l := newLab(t)
 	l.simulated()
-	rows, err, log := l.measured(simTree(map[string]string{"careless.sh": script, "good.yaml": fmt.Sprintf(simRecipe, "good", "1m")}))
+	rows, log, err := l.measured(simTree(map[string]string{"careless.sh": script, "good.yaml": fmt.Sprintf(simRecipe, "good", "1m")}))
 	if want := "careless-fp8-cpu-sim c1: engine died during the load: ERROR:    engine worker died after 6 requests"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %s\n%s", err, want, log)
 	}
@@ -176,7 +176,7 @@ run_benchmark_serving --model "$MODEL" --port "$PORT" --input-len "$ISL" --outpu
 `
 	l := newLab(t)
 	l.simulated()
-	rows, err, log := l.measured(simTree(map[string]string{
+	rows, log, err := l.measured(simTree(map[string]string{
 		"late.sh": fmt.Sprintf(script, port, "sleep 1000"), // has not come to its port yet
 		"sim.sh":  fmt.Sprintf(script, port, `simserve --model-path "$MODEL" --port "$PORT"`),
 	}))

@@ -44,7 +44,7 @@ type victims struct {
 
 // strike runs a job until its engine is asked for the first time, lets strike
 // do something about it, and returns how the run ended.
-func (l *lab) strike(pids named, do func(victims), read func() victims) (victims, error, string) {
+func (l *lab) strike(pids named, do func(victims), read func() victims) (victims, string, error) {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -60,7 +60,7 @@ func (l *lab) strike(pids named, do func(victims), read func() victims) (victims
 	}()
 	var log strings.Builder
 	err := l.ci("e2e-tests", dispatch("test-config --config-keys tiny-fp8-cpu-sim --smoke --no-evals", l.git("rev-parse", "HEAD")), &log).Run(ctx)
-	return <-struck, err, log.String()
+	return <-struck, log.String(), err
 }
 
 // nothingLeft checks processes, port and folders of a job that is over.
@@ -128,7 +128,7 @@ func TestKilledAnywhereLeavesNothing(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			l := newLab(t)
 			pids := l.victimTree()
-			v, err, log := l.strike(pids, func(v victims) { _ = syscall.Kill(c.whom(v), c.signal) }, pids.victims(t))
+			v, log, err := l.strike(pids, func(v victims) { _ = syscall.Kill(c.whom(v), c.signal) }, pids.victims(t))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q\n%s", err, c.want, log)
 			}
@@ -152,7 +152,7 @@ func TestDeclaredEngineKilled(t *testing.T) {
 	delete(files, "benchmarks/single_node/fixed_seq_len/tiny_fp8_cpu_sim.sh")
 	files["benchmarks/single_node/fixed_seq_len/tiny_fp8_cpu_sim.yaml"] = fmt.Sprintf(declaredVictim, pids.path)
 	l.commit("start", files)
-	v, err, log := l.strike(pids, func(v victims) { _ = syscall.Kill(v.engine, syscall.SIGKILL) }, func() victims {
+	v, log, err := l.strike(pids, func(v victims) { _ = syscall.Kill(v.engine, syscall.SIGKILL) }, func() victims {
 		if p := pids.read(t, 1); len(p) == 1 {
 			return victims{engine: p[0]}
 		}

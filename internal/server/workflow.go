@@ -52,7 +52,7 @@ func (h *Host) run(ctx context.Context, r local.RunRequest) error {
 		return fmt.Errorf("%s: %w", r.Workflow, err)
 	}
 	if out, err := os.ReadFile(output); err == nil && bytes.Contains(out, []byte("conclusion=skipped")) {
-		return local.Skipped
+		return local.ErrSkipped
 	}
 	return h.ingest(ctx, r)
 }

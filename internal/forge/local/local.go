@@ -19,9 +19,9 @@ import (
 	"github.com/refit-bench/refit/internal/workspace"
 )
 
-// Skipped is what Run returns when the event asks for no work; the run then
+// ErrSkipped is what Run returns when the event asks for no work; the run then
 // concludes "skipped".
-var Skipped = errors.New("skipped")
+var ErrSkipped = errors.New("skipped")
 
 // A Server is one repository's forge. Its fields are set before Open. One
 // process at a time may open a database.

@@ -183,7 +183,7 @@ func TestRunFilters(t *testing.T) {
 }
 
 func TestConclusionsAndArtifacts(t *testing.T) {
-	results := map[string]error{"ok": nil, "skip": Skipped, "bad": errors.New("no engine")}
+	results := map[string]error{"ok": nil, "skip": ErrSkipped, "bad": errors.New("no engine")}
 	w := newWorld(t, func(_ context.Context, r RunRequest) error {
 		name := strings.TrimPrefix(r.Title, "e2e Test - ")
 		files := map[string]string{"refit-rows/rows.jsonl": "{}\n", "deep/a/b.txt": "b", "loose.txt": "not an artifact"}

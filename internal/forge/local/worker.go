@@ -207,7 +207,7 @@ func (s *Server) end(ctx context.Context, r run, packed []archive, failure error
 		conclusion := "success"
 		switch {
 		case failure == nil:
-		case errors.Is(failure, Skipped):
+		case errors.Is(failure, ErrSkipped):
 			conclusion = "skipped"
 		case cancelled:
 			conclusion = "cancelled"
@@ -236,7 +236,7 @@ func (s *Server) end(ctx context.Context, r run, packed []archive, failure error
 		}
 		return s.record(ctx, tx, r.actor, "run.completed", fmt.Sprintf("%d %s", r.id, conclusion))
 	})
-	if err == nil && failure != nil && !errors.Is(failure, Skipped) {
+	if err == nil && failure != nil && !errors.Is(failure, ErrSkipped) {
 		s.logf("run %d (%s): %v", r.id, r.workflow, failure)
 	}
 	return err
