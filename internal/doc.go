@@ -13,7 +13,7 @@
 //	result      rows with provenance, manifests, the normaliser, the frozen baseline
 //	compare     pairing, statistics, verdicts with intervals
 //	gate        judgement over rows, manifests and comparisons: pass, fail or unknown
-//	report      typed records and their pages: Markdown, terminal, HTML, SVG
+//	report      typed records and their pages: Markdown, terminal, HTML, CSV, benchstat text, SVG
 //	forge       GitHub, and in forge/local a forge that speaks like it
 //	run         points become jobs: local executor, workflow runs, artifacts
 //	candidate   the life of an upgrade: steps, receipts, claim, lease

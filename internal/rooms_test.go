@@ -88,3 +88,20 @@ func TestRoomsImportOnlyEarlierRooms(t *testing.T) {
 		t.Error("no import between rooms was checked: the walk found nothing")
 	}
 }
+
+// The README shows the same map.
+func TestReadmeShowsTheMap(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^//\t([a-z]+   *\S.*)$`).FindAllStringSubmatch(string(doc), -1) {
+		if !strings.Contains(string(readme), "\n"+m[1]+"\n") {
+			t.Errorf("README.md lacks the line %q of the map", m[1])
+		}
+	}
+}

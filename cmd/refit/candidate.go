@@ -129,7 +129,7 @@ func candidateClaim(e env, verb, short string, do func(context.Context, *candida
 	cmd := &cobra.Command{
 		Use:     verb + " FAMILY|ID --reason TEXT",
 		Short:   short,
-		Example: "  refit candidate " + verb + ` laba-fp8-cpu-sim --reason "the first holder's machine is gone"`,
+		Example: "  refit candidate " + verb + ` laba-fp8-cpu-sim --reason handover`,
 		Args:    args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, a []string) (err error) {
 			if reason == "" {

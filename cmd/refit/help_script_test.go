@@ -167,8 +167,11 @@ func (x *exampler) run(t *testing.T, line string) {
 	case "ci":
 		x.event(t, words[2])
 	case "candidate":
-		if command == "candidate show" && !x.upgraded {
+		switch {
+		case command == "candidate show" && !x.upgraded:
 			allowed = append(allowed, exitError)
+		case command == "candidate adopt", command == "candidate takeover":
+			allowed = append(allowed, exitError) // there is nothing to take here, and they say so
 		}
 	case "job":
 		if command != "job wait-ready" {
