@@ -2,11 +2,11 @@ package bench
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // object writes one JSON object in the reference's spelling: one line, ", "
@@ -82,58 +82,16 @@ func (o *object) String() string { return "{" + o.b.String() + "}" }
 
 func list(spelled []string) string { return "[" + strings.Join(spelled, ", ") + "]" }
 
-// spell is the shortest decimal that reads back as v. Exponents stand only
-// below -4 and from 16 on, with a sign and two digits.
+// spell is a float in the reference's spelling.
 func spell(v float64) (string, error) {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	text, finite := workspace.FloatText(v)
+	if !finite {
 		return "null", fmt.Errorf("%v is no number", v)
 	}
-	if v == 0 {
-		if math.Signbit(v) {
-			return "-0.0", nil
-		}
-		return "0.0", nil
-	}
-	short := strconv.FormatFloat(v, 'e', -1, 64)
-	_, exponent, _ := strings.Cut(short, "e")
-	if e, _ := strconv.Atoi(exponent); e < -4 || e >= 16 {
-		return short, nil
-	}
-	plain := strconv.FormatFloat(v, 'f', -1, 64)
-	if !strings.Contains(plain, ".") {
-		plain += ".0"
-	}
-	return plain, nil
+	return text, nil
 }
 
 // quote is a JSON string in ASCII.
 func quote(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range strings.ToValidUTF8(s, string(utf8.RuneError)) {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\b':
-			b.WriteString(`\b`)
-		case r == '\f':
-			b.WriteString(`\f`)
-		case r >= 0x20 && r < 0x7f:
-			b.WriteRune(r)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	return workspace.ASCII(strings.ToValidUTF8(s, string(utf8.RuneError)))
 }

@@ -103,9 +103,9 @@ func TestFailureGate(t *testing.T) {
 }
 
 func TestTwister(t *testing.T) {
-	tw := newTwister(0)
+	tw := NewTwister(0)
 	for i, want := range []uint32{0x8c7f0aac, 0x97c4aa2f, 0xb716a675, 0xd821ccc0} {
-		if got := tw.word(); got != want {
+		if got := tw.Word(); got != want {
 			t.Errorf("word %d: %#x, want %#x", i, got, want)
 		}
 	}

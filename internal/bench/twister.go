@@ -1,14 +1,15 @@
 package bench
 
-// twister is MT19937 with the integer seeding of the reference's array
-// generator, so that one seed gives the same lengths in both clients.
-type twister struct {
+// Twister is MT19937, seeded as the reference seeds it, so that one seed gives
+// the same draws in both clients. It is not safe for concurrent use.
+type Twister struct {
 	state [624]uint32
 	next  int
 }
 
-func newTwister(seed uint32) *twister {
-	t := &twister{next: 624}
+// NewTwister seeds by a number.
+func NewTwister(seed uint32) *Twister {
+	t := &Twister{next: 624}
 	t.state[0] = seed
 	for i := 1; i < len(t.state); i++ {
 		prev := t.state[i-1]
@@ -17,8 +18,34 @@ func newTwister(seed uint32) *twister {
 	return t
 }
 
-// word is the next 32 random bits.
-func (t *twister) word() uint32 {
+// NewTwisterOf seeds by a list of numbers, which must not be empty. A list of
+// one is another stream than that number alone.
+func NewTwisterOf(seeds ...uint32) *Twister {
+	const n = 624
+	t := NewTwister(19650218)
+	i, j := 1, 0
+	step := func() { // skips place 0 and copies the last word there on the way
+		if i++; i == n {
+			t.state[0], i = t.state[n-1], 1
+		}
+	}
+	for range max(n, len(seeds)) {
+		prev := t.state[i-1]
+		t.state[i] = (t.state[i] ^ (prev^prev>>30)*1664525) + seeds[j] + uint32(j)
+		j = (j + 1) % len(seeds)
+		step()
+	}
+	for range n - 1 {
+		prev := t.state[i-1]
+		t.state[i] = (t.state[i] ^ (prev^prev>>30)*1566083941) - uint32(i)
+		step()
+	}
+	t.state[0] = 0x80000000
+	return t
+}
+
+// Word is the next 32 random bits.
+func (t *Twister) Word() uint32 {
 	if t.next == len(t.state) {
 		t.refill()
 	}
@@ -30,7 +57,7 @@ func (t *twister) word() uint32 {
 	return y ^ y>>18
 }
 
-func (t *twister) refill() {
+func (t *Twister) refill() {
 	const n, m = 624, 397
 	for i := range n {
 		y := t.state[i]&0x80000000 | t.state[(i+1)%n]&0x7fffffff
@@ -45,7 +72,7 @@ func (t *twister) refill() {
 
 // between draws a whole number in [low, high]. Equal limits draw nothing;
 // otherwise words are masked and rejected, one word a try.
-func (t *twister) between(low, high int) int {
+func (t *Twister) between(low, high int) int {
 	span := uint32(high - low)
 	if span == 0 {
 		return low
@@ -55,7 +82,7 @@ func (t *twister) between(low, high int) int {
 		mask |= mask >> shift
 	}
 	for {
-		if v := t.word() & mask; v <= span {
+		if v := t.Word() & mask; v <= span {
 			return low + int(v)
 		}
 	}
@@ -64,7 +91,7 @@ func (t *twister) between(low, high int) int {
 // lengths draws the prompt and output lengths of n requests, in the
 // reference's order: all prompt lengths, then all output lengths.
 func lengths(seed int64, n, input, output int, ratio float64) (in, out []int) {
-	t := newTwister(uint32(seed))
+	t := NewTwister(uint32(seed))
 	draw := func(most int) []int {
 		least := int(float64(most) * ratio)
 		drawn := make([]int, n)

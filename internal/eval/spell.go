@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
+
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // object is a JSON object whose members keep their order.
@@ -84,21 +85,11 @@ func (s *speller) newline(depth int) {
 	}
 }
 
-// float spells the shortest text that reads back as the same number.
 func (s *speller) float(v float64) {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	text, finite := workspace.FloatText(v)
+	if !finite {
 		s.err = fmt.Errorf("%v is not a JSON number", v)
 		return
-	}
-	text := strconv.FormatFloat(v, 'e', -1, 64)
-	exponent, _ := strconv.Atoi(text[strings.IndexByte(text, 'e')+1:])
-	if exponent < -4 || exponent >= 16 {
-		s.out.WriteString(text)
-		return
-	}
-	text = strconv.FormatFloat(v, 'f', -1, 64)
-	if !strings.Contains(text, ".") {
-		text += ".0"
 	}
 	s.out.WriteString(text)
 }

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
-	"unicode/utf16"
+
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // object is a JSON object whose members keep their order. Values are nil,
@@ -198,42 +198,13 @@ func encodeNumber(buf *bytes.Buffer, n json.Number) error {
 	return encodeFloat(buf, f)
 }
 
-// encodeFloat writes the shortest round-trip decimal: integral values keep
-// ".0", the exponent form starts below 1e-4 and at 1e16.
 func encodeFloat(buf *bytes.Buffer, f float64) error {
-	if !finite(f) {
+	text, finite := workspace.FloatText(f)
+	if !finite {
 		return fmt.Errorf("number %v is not finite", f)
 	}
-	if abs := math.Abs(f); abs != 0 && (abs < 1e-4 || abs >= 1e16) {
-		buf.WriteString(strconv.FormatFloat(f, 'e', -1, 64))
-		return nil
-	}
-	text := strconv.FormatFloat(f, 'f', -1, 64)
 	buf.WriteString(text)
-	if !strings.Contains(text, ".") {
-		buf.WriteString(".0")
-	}
 	return nil
 }
 
-func encodeString(buf *bytes.Buffer, s string) {
-	buf.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			buf.WriteByte('\\')
-			buf.WriteRune(r)
-		case r >= ' ' && r <= '~':
-			buf.WriteRune(r)
-		case strings.ContainsRune("\b\t\n\f\r", r):
-			buf.WriteByte('\\')
-			buf.WriteByte("btn?fr"[r-'\b'])
-		case r > 0xffff:
-			hi, lo := utf16.EncodeRune(r)
-			fmt.Fprintf(buf, `\u%04x\u%04x`, hi, lo)
-		default:
-			fmt.Fprintf(buf, `\u%04x`, r)
-		}
-	}
-	buf.WriteByte('"')
-}
+func encodeString(buf *bytes.Buffer, s string) { buf.WriteString(workspace.ASCII(s)) }

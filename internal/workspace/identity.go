@@ -7,12 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -166,20 +164,12 @@ func canonicalNumber(b *bytes.Buffer, n json.Number) error {
 	return nil
 }
 
-// canonicalFloat uses an exponent below 1e-4 and from 1e16 on.
 func canonicalFloat(b *bytes.Buffer, f float64) error {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
+	text, finite := FloatText(f)
+	if !finite {
 		return fmt.Errorf("%v is no json number", f)
 	}
-	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
-		b.WriteString(strconv.FormatFloat(f, 'e', -1, 64))
-		return nil
-	}
-	text := strconv.FormatFloat(f, 'f', -1, 64)
 	b.WriteString(text)
-	if !strings.Contains(text, ".") {
-		b.WriteString(".0")
-	}
 	return nil
 }
 
@@ -187,31 +177,6 @@ func canonicalString(b *bytes.Buffer, s string) error {
 	if !utf8.ValidString(s) {
 		return fmt.Errorf("text %q is not utf-8", s)
 	}
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\f':
-			b.WriteString(`\f`)
-		case r == '\b':
-			b.WriteString(`\b`)
-		case r >= ' ' && r <= '~':
-			b.WriteRune(r)
-		case r > 0xFFFF:
-			hi, lo := utf16.EncodeRune(r)
-			fmt.Fprintf(b, `\u%04x\u%04x`, hi, lo)
-		default:
-			fmt.Fprintf(b, `\u%04x`, r)
-		}
-	}
-	b.WriteByte('"')
+	b.WriteString(ASCII(s))
 	return nil
 }
