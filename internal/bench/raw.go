@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -34,7 +35,7 @@ func (r Result) Raw(meta RawMeta) ([]byte, error) {
 	o.str("date", r.Ended.In(zone(meta.Zone)).Format("20060102-150405"))
 	o.str("backend", meta.Backend)
 	o.str("model_id", r.Target.Model)
-	o.str("tokenizer_id", orElse(meta.TokenizerID, r.Target.Model))
+	o.str("tokenizer_id", cmp.Or(meta.TokenizerID, r.Target.Model))
 	o.integer("best_of", 1)
 	o.integer("num_prompts", len(r.Requests))
 	for _, pair := range meta.Metadata {
@@ -250,11 +251,4 @@ func zone(z *time.Location) *time.Location {
 		return time.Local
 	}
 	return z
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // integer is a whole number as decimal text, for Python's have no limit. The
@@ -79,14 +81,8 @@ func floatText(f float64) string {
 	case math.IsNaN(f):
 		return "nan"
 	}
-	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
-		return strconv.FormatFloat(f, 'e', -1, 64)
-	}
-	s := strconv.FormatFloat(f, 'f', -1, 64)
-	if !strings.Contains(s, ".") {
-		s += ".0"
-	}
-	return s
+	text, _ := workspace.FloatText(f) // finite numbers are spelled alike
+	return text
 }
 
 // parseInt reads what Python's int() accepts from text, ASCII digits only.

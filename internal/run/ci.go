@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -195,7 +196,7 @@ func (c CI) job(ctx context.Context, in intent, t task, p placed, local Local, o
 		Throughput: t.Throughput, Eval: t.Eval, Image: t.Family.Entry.Image, Digest: p.Image.Digest, Root: p.Root,
 		Env: append(passed(in.Config.Jobs.Env), p.Env...), Script: script,
 		Provenance: result.Provenance{RunID: c.RunID, Attempt: c.Attempt, Head: in.Head, Branch: in.Branch, Event: in.Event,
-			Runner: runner, Client: orElse(in.Config.Jobs.Client, OwnClient)},
+			Runner: runner, Client: cmp.Or(in.Config.Jobs.Client, OwnClient)},
 		EvalTask: in.Config.Evals.Task, EvalData: in.Config.Evals.Data.Path, EvalSHA256: in.Config.Evals.Data.SHA256,
 	}
 	ran := local.Run(ctx, job, in.Head, out, say)

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,7 +78,7 @@ func (j Job) keepLog(name string, end *Ending) {
 func (j Job) emptyRow() result.Row {
 	return result.Row{
 		Family: j.Family, Key: j.Key, Fingerprint: j.Fingerprint, Image: j.Image, Digest: j.Digest, Label: j.Label,
-		Conc: j.Row.Int("conc"), ISL: j.Row.Int("isl"), OSL: j.Row.Int("osl"), Scenario: orElse(j.Row.Str("scenario-type"), matrix.Fixed),
+		Conc: j.Row.Int("conc"), ISL: j.Row.Int("isl"), OSL: j.Row.Int("osl"), Scenario: cmp.Or(j.Row.Str("scenario-type"), matrix.Fixed),
 		Result: result.Passed, Plan: j.Row, Provenance: j.Provenance,
 		Health: bench.Health{Verdict: bench.Unknown, Reasons: []string{"no result"}, DelaySource: "none"},
 	}
@@ -87,7 +88,7 @@ func (j Job) emptyRow() result.Row {
 func (j Job) emptyEval() result.EvalRow {
 	return result.EvalRow{
 		Family: j.Family, Key: j.Key, Fingerprint: j.Fingerprint, Image: j.Image, Digest: j.Digest, Label: j.Label,
-		Conc: j.Row.Int("conc"), Suite: orElse(j.EvalTask, defaultTask), Metric: eval.Metric, Result: result.Passed,
+		Conc: j.Row.Int("conc"), Suite: cmp.Or(j.EvalTask, defaultTask), Metric: eval.Metric, Result: result.Passed,
 		Plan: j.Row, Provenance: j.Provenance,
 	}
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,7 +78,7 @@ func (s session) beside(ctx context.Context, out *os.File, w watch, phase string
 	err := w.run(ctx, cmd)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return errors.New(orElse(s.last.complaint(), fmt.Sprintf("%s: %v", phase, err)))
+		return errors.New(cmp.Or(s.last.complaint(), fmt.Sprintf("%s: %v", phase, err)))
 	}
 	return err
 }
@@ -140,7 +141,7 @@ func (s session) load(w recipe.Workload) []string {
 	args := []string{"bench", "--backend", w.Backend,
 		"--base-url", "http://127.0.0.1:" + s.contract["PORT"], "--model", s.contract["MODEL"], "--dataset-name", "random",
 		"--random-input-len", s.contract["ISL"], "--random-output-len", s.contract["OSL"],
-		"--random-range-ratio", orElse(w.RangeRatio, s.contract["RANDOM_RANGE_RATIO"]),
+		"--random-range-ratio", cmp.Or(w.RangeRatio, s.contract["RANDOM_RANGE_RATIO"]),
 		"--num-prompts", strconv.Itoa(w.Prompts.For(conc)), "--num-warmups", strconv.Itoa(w.Warmups.For(conc)),
 		"--max-concurrency", strconv.Itoa(conc), "--request-rate", "inf", "--save-result", "--percentile-metrics", "ttft,tpot,itl,e2el",
 		"--result-dir", s.Checkout, "--result-filename", s.Name + ".json", "--health-retries", "2"}
@@ -153,8 +154,8 @@ func (s session) load(w recipe.Workload) []string {
 // questions are the arguments of the eval, those of the seam.
 func (s session) questions(e recipe.Shots) []string {
 	args := []string{"eval", "--base-url", "http://127.0.0.1:" + s.contract["PORT"], "--model", s.contract["MODEL"],
-		"--task", orElse(s.EvalTask, defaultTask), "--data", s.EvalData, "--sha256", s.EvalSHA256,
-		"--concurrency", s.contract["CONC"], "--context", orElse(s.contract["EVAL_MAX_MODEL_LEN"], "0"), "--result-dir", s.Checkout}
+		"--task", cmp.Or(s.EvalTask, defaultTask), "--data", s.EvalData, "--sha256", s.EvalSHA256,
+		"--concurrency", s.contract["CONC"], "--context", cmp.Or(s.contract["EVAL_MAX_MODEL_LEN"], "0"), "--result-dir", s.Checkout}
 	if e.Count > 0 {
 		args = append(args, "--shots", strconv.Itoa(e.Count), "--train", e.Train)
 	}

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
@@ -179,7 +180,7 @@ func (l *engineLog) firstError() (first, last string) {
 		case benign(line) || !raised.MatchString(line) && !speaks.MatchString(line):
 		case symptoms.MatchString(line):
 			inTrace = false
-			symptom = orElse(symptom, last)
+			symptom = cmp.Or(symptom, last)
 		default:
 			return last, lastLine(src)
 		}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -28,7 +29,7 @@ func contract(j Job, port int) map[string]string {
 		"PRECISION": r.Str("precision"), "EXP_NAME": r.Str("exp-name"), "RECIPE_FINGERPRINT": j.Fingerprint,
 		"TP": one("tp"), "PP_SIZE": one("pp"), "DCP_SIZE": one("dcp-size"), "PCP_SIZE": one("pcp-size"), "EP_SIZE": one("ep"),
 		"DP_ATTENTION": strconv.FormatBool(r.Bool("dp-attn")), "GPU_COUNT": strconv.Itoa(gpus), "CONC": strconv.Itoa(r.Int("conc")),
-		"SPEC_DECODING": orElse(r.Str("spec-decoding"), "none"), "DISAGG": strconv.FormatBool(r.Bool("disagg")),
+		"SPEC_DECODING": cmp.Or(r.Str("spec-decoding"), "none"), "DISAGG": strconv.FormatBool(r.Bool("disagg")),
 		"RUN_EVAL": strconv.FormatBool(j.Eval), "EVAL_ONLY": strconv.FormatBool(j.Eval && !j.Throughput),
 		"RANDOM_RANGE_RATIO": rangeRatio, "RESULT_FILENAME": j.Name, "RESULT_DIR": filepath.Join(j.Checkout, "results"),
 		"RUNNER_NAME": j.Provenance.Runner, "RUNNER_TYPE": r.Str("runner"), "PORT": strconv.Itoa(port),
@@ -45,7 +46,7 @@ func scenario(env map[string]string, r matrix.Row) {
 	if r.Str("scenario-type") == matrix.Agentic {
 		env["SCENARIO_TYPE"], env["SCENARIO_SUBDIR"], env["IS_AGENTIC"] = matrix.Agentic, "agentic/", "1"
 		env["DURATION"] = strconv.Itoa(r.Int("duration"))
-		env["KV_OFFLOADING"] = orElse(r.Str("kv-offloading"), "none")
+		env["KV_OFFLOADING"] = cmp.Or(r.Str("kv-offloading"), "none")
 		env["TOTAL_CPU_DRAM_GB"] = strconv.Itoa(r.Int("total-cpu-dram-gb"))
 		if b := r.Row("kv-offload-backend"); r.Has("kv-offload-backend") {
 			env["KV_OFFLOAD_BACKEND"], env["KV_OFFLOAD_BACKEND_METADATA"] = b.Str("name"), compact(b)
@@ -97,13 +98,6 @@ func (j Job) environment(contract map[string]string, refit, mark string) []strin
 
 func joinPaths(first, second string) string {
 	return strings.Trim(first+":"+second, ":")
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // hideSecrets replaces the values of secret variables in a text.

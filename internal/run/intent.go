@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,10 +50,10 @@ func (c CI) targeted(ctx context.Context, e event, in intent) (intent, error) {
 	if err != nil {
 		return in, err
 	}
-	if in.Head, err = c.Repo.Resolve(ctx, orElse(e.Inputs["ref"], orElse(e.Ref, "HEAD"))); err != nil {
+	if in.Head, err = c.Repo.Resolve(ctx, cmp.Or(e.Inputs["ref"], cmp.Or(e.Ref, "HEAD"))); err != nil {
 		return in, err
 	}
-	if in.Config, err = c.policy(ctx, orElse(e.Repository.DefaultBranch, "main")); err != nil {
+	if in.Config, err = c.policy(ctx, cmp.Or(e.Repository.DefaultBranch, "main")); err != nil {
 		return in, err
 	}
 	in.Mode = result.ModeFull

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -122,7 +123,7 @@ func (w *waiting) guard(ctx context.Context) error {
 	case errors.As(err, &death) && w.died != "":
 		return errors.Join(err, writeJSON(w.died, death))
 	case errors.As(err, &exit):
-		return errors.New(orElse(said.complaint(), fmt.Sprintf("%s: %v", w.phase, err)))
+		return errors.New(cmp.Or(said.complaint(), fmt.Sprintf("%s: %v", w.phase, err)))
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/refit-bench/refit/internal/matrix"
@@ -46,7 +47,7 @@ func resultName(r matrix.Row, fingerprint, runner string) string {
 	one := func(name string) int { return max(r.Int(name), 1) }
 	name := fmt.Sprintf("%s_%s_%s_tp%d-pp%d-dcp%d-pcp%d-ep%d-dpa%t_disagg-%t_spec-%s_conc%d_%s",
 		r.Str("exp-name"), r.Str("precision"), r.Str("framework"), one("tp"), one("pp"), one("dcp-size"), one("pcp-size"), one("ep"),
-		r.Bool("dp-attn"), r.Bool("disagg"), orElse(r.Str("spec-decoding"), "none"), r.Int("conc"), runner)
+		r.Bool("dp-attn"), r.Bool("disagg"), cmp.Or(r.Str("spec-decoding"), "none"), r.Int("conc"), runner)
 	if fingerprint != "" {
 		name += "_recipe-" + fingerprint[:min(16, len(fingerprint))]
 	}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
@@ -108,5 +109,5 @@ func (w watch) stop(cmd *exec.Cmd, ended <-chan error) {
 
 func (w watch) death() error {
 	first, last := w.log.firstError()
-	return &Death{w.phase, orElse(first, last)}
+	return &Death{w.phase, cmp.Or(first, last)}
 }
