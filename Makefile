@@ -8,14 +8,20 @@ BIN := bin/refit
 build:
 	$(GO) build -trimpath -o $(BIN) ./cmd/refit
 
+# The engine of the lab: sim, or llama.cpp, in a folder of its own.
+ENGINE ?= sim
+LAB := .refit-lab$(if $(filter-out sim,$(ENGINE)),-$(ENGINE))
+
 lab: build
-	$(BIN) lab
+	$(BIN) lab --engine $(ENGINE) --dir $(LAB)
 
 down: build
-	$(BIN) lab down
+	$(BIN) lab down --dir $(LAB)
 
+# The whole lab wants the machine for itself, so it is told after the others.
 test:
 	$(GO) test $(TESTFLAGS) ./...
+	REFIT_TEST_LAB=1 $(GO) test $(TESTFLAGS) -count=1 -timeout 20m -run 'TestLab' ./internal/lab
 
 # What CI adds to the tests.
 vet:

@@ -4,10 +4,12 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,9 +31,11 @@ var canaries = map[string]string{
 }
 
 const (
-	passedCanary = "canaryCanaryPassed4718" // named in jobs.env: jobs have it, nothing else shows it
-	fileCanary   = "canaryCanaryFile4719"   // of the token file that refit.yaml names
-	remoteCanary = "canaryCanaryRemote4720" // the password in the address of the checkout's remote
+	passedCanary = "canaryCanaryPassed4718"    // named in jobs.env: jobs have it, nothing else shows it
+	mirrorCanary = "canaryCanary%2FMirror4721" // the password in the address that DATASET is
+	headerCanary = "kQ7vR2xZ9mB4tW8pL5nC3yH6"  // what MIRROR_LOGIN says after its first word
+	fileCanary   = "canaryCanaryFile4719"      // of the token file that refit.yaml names
+	remoteCanary = "canaryCanaryRemote4720"    // the password in the address of the checkout's remote
 )
 
 // spyScript goes before the toy's recipe: it writes down the environment and
@@ -52,7 +56,33 @@ done
 export REAL_REFIT=$REFIT REFIT=SPY/refit
 echo "the secret is $PASSED_TOKEN"
 echo "the secret is $PASSED_TOKEN" >&2
+for secret in "$DATASET" "$MIRROR_LOGIN" "$PASSED_TOKEN"; do
+    echo "as it is: $secret"
+    echo "$secret" | base64
+    printf 'x%s' "$secret" | base64 -w 0
+    printf '{"log": "%s"}\n' "$(printf %s "$secret" | sed 's,/,\\/,g')"
+    printf '%s' "$secret" | fold -w 7
+done
+( set -x; : "$DATASET" "$MIRROR_LOGIN" )
 `
+
+// harmless are variables of jobs.env whose names say nothing of a secret.
+var harmless = map[string]string{
+	"DATASET": "https://user:" + mirrorCanary + "@data.invalid/x", "MIRROR_LOGIN": "Basic " + headerCanary,
+}
+
+// spelled are the forms of secrets in which the spy says them.
+func spelled(secrets ...string) []string {
+	all := secrets
+	for _, s := range secrets {
+		for offset := range 3 { // the middle of a base64 text depends on nothing else
+			text := base64.RawStdEncoding.EncodeToString([]byte(strings.Repeat("x", offset) + s))
+			all = append(all, text[4:len(text)-4])
+		}
+		all = append(all, s[:7]+"\n"+s[7:14], url.QueryEscape(s))
+	}
+	return all
+}
 
 const spyRefit = `#!/bin/sh
 tr '\0' '\n' < "/proc/$$/environ" > "SPY/$1-$$.env"
@@ -67,6 +97,9 @@ func TestSecretsStayWhereTheyAre(t *testing.T) {
 	ws, spy := filepath.Join(dir, "ws"), filepath.Join(dir, "spy")
 	spiedToy(t, ws, spy)
 	t.Setenv("PASSED_TOKEN", passedCanary)
+	for name, value := range harmless {
+		t.Setenv(name, value)
+	}
 	for name, value := range canaries {
 		t.Setenv(name, value)
 	}
@@ -92,7 +125,7 @@ func TestSecretsStayWhereTheyAre(t *testing.T) {
 	hosted(t, ws, &said)
 	checkSpied(t, spy, secrets, "ci", "job", "bench", "eval", "sim")
 
-	secrets = append(secrets, passedCanary)
+	secrets = append(secrets, spelled(passedCanary, mirrorCanary, headerCanary)...)
 	holds(t, "output", said.Bytes(), secrets)
 	for _, root := range []string{filepath.Join(ws, ".refit"), filepath.Join(dir, "out")} {
 		searchFiles(t, root, secrets)
@@ -112,8 +145,11 @@ func TestFailureDoesNotTellSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PASSED_TOKEN", passedCanary)
-	appendTo(t, filepath.Join(ws, "refit.yaml"), "jobs: {env: [PASSED_TOKEN]}\n")
-	script := "echo \"RuntimeError: cannot log in with $PASSED_TOKEN\" | tee \"$PWD/server.log\" >&2\nexit 3\n"
+	for name, value := range harmless {
+		t.Setenv(name, value)
+	}
+	appendTo(t, filepath.Join(ws, "refit.yaml"), "jobs: {env: [PASSED_TOKEN, DATASET, MIRROR_LOGIN]}\n")
+	script := "echo \"RuntimeError: cannot log in with $PASSED_TOKEN to $DATASET as $MIRROR_LOGIN\" | tee \"$PWD/server.log\" >&2\nexit 3\n"
 	if err := os.WriteFile(filepath.Join(ws, "benchmarks/single_node/fixed_seq_len/toy_fp8_box_loom.sh"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -121,11 +157,12 @@ func TestFailureDoesNotTellSecrets(t *testing.T) {
 	cmd := exec.Command("refit", "ci", "run-sweep", "--event", pushEvent(t, ws), "--out", filepath.Join(dir, "out"))
 	cmd.Dir = ws
 	said, err := cmd.CombinedOutput()
-	if err == nil || !bytes.Contains(said, []byte("cannot log in with")) {
+	if err == nil || !bytes.Contains(said, []byte("cannot log in with *** to https://user:***@data.invalid/x as Basic ***")) {
 		t.Errorf("got %v, %s, want the recipe's last words", err, said)
 	}
-	holds(t, "output", said, []string{passedCanary})
-	searchFiles(t, filepath.Join(dir, "out"), []string{passedCanary})
+	secrets := spelled(passedCanary, mirrorCanary, headerCanary)
+	holds(t, "output", said, secrets)
+	searchFiles(t, filepath.Join(dir, "out"), secrets)
 }
 
 func commitAll(t *testing.T, ws, message string) {
@@ -175,7 +212,7 @@ func spiedToy(t *testing.T, ws, spy string) {
 		t.Fatal(err)
 	}
 	named := strings.Replace(string(config), "login: bot", "login: bot, token-file: ../forge-token", 1)
-	write(filepath.Join(ws, "refit.yaml"), named+"jobs: {env: [PASSED_TOKEN]}\n", 0o644)
+	write(filepath.Join(ws, "refit.yaml"), named+"jobs: {env: [PASSED_TOKEN, DATASET, MIRROR_LOGIN]}\n", 0o644)
 	commitAll(t, ws, "Spy")
 	address := "https://user:" + remoteCanary + "@forge.invalid/toy/recipes.git"
 	if _, err := (workspace.Repo{Dir: ws}).Git(t.Context(), "remote", "add", "origin", address); err != nil {

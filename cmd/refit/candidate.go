@@ -73,10 +73,11 @@ func candidateShow(e env) *cobra.Command {
 			if asJSON {
 				return printJSON(e.stdout, shown{st, receipts})
 			}
-			printStatus(e.stdout, st)
-			fmt.Fprintln(e.stdout)
+			out := text{e.stdout}
+			printStatus(out, st)
+			fmt.Fprintln(out)
 			for _, r := range receipts {
-				fmt.Fprintf(e.stdout, "%s  %-9s %s\n", r.At.UTC().Format(time.DateTime), r.Step, candidate.Describe(r))
+				fmt.Fprintf(out, "%s  %-9s %s\n", r.At.UTC().Format(time.DateTime), r.Step, candidate.Describe(r))
 			}
 			return nil
 		},
@@ -112,7 +113,7 @@ func candidateList(e env) *cobra.Command {
 				if c.Outcome != "" {
 					state = string(c.Outcome)
 				}
-				fmt.Fprintf(e.stdout, "%s  %-11s %-9s %s -> %s\n", c.ID, state, c.Step, c.Key(), c.NewImage)
+				fmt.Fprintf(text{e.stdout}, "%s  %-11s %-9s %s -> %s\n", c.ID, state, c.Step, c.Key(), c.NewImage)
 			}
 			return nil
 		},
@@ -144,15 +145,15 @@ func candidateClaim(e env, verb, short string, do func(context.Context, *candida
 			if err != nil {
 				return err
 			}
-			c, err := find(cmd, s, a[0])
+			c, err := s.Find(cmd.Context(), a[0]) // it may be another machine's: only the forge knows it then
 			if err != nil {
 				return err
 			}
-			done, err := do(cmd.Context(), s, c.Candidate, reason)
+			done, err := do(cmd.Context(), s, c, reason)
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(e.stdout, done)
+			_, err = fmt.Fprintln(text{e.stdout}, done)
 			return err
 		},
 	}

@@ -61,7 +61,7 @@ differences and is inconclusive. Exit codes: 0 compared, whatever the verdict;
 			if asJSON {
 				return printJSON(e.stdout, c)
 			}
-			return printCompared(e.stdout, c)
+			return printCompared(text{e.stdout}, c)
 		},
 	}
 	workspaceFlag(cmd)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 )
 
 func labCommand(e env) *cobra.Command {
-	var dir string
+	var dir, engine string
 	var asJSON, noServe bool
 	cmd := &cobra.Command{
 		Use:   "lab",
@@ -32,9 +33,10 @@ before is kept, and says so. The lab's pages stay served on loopback until
 		Example: `  refit lab
   refit lab --dir .refit-lab --json`,
 		Args: args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runLab(cmd, e, dir, asJSON, !noServe) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runLab(cmd, e, dir, engine, asJSON, !noServe) },
 	}
 	cmd.PersistentFlags().StringVar(&dir, "dir", ".refit-lab", "the lab's folder")
+	cmd.Flags().StringVar(&engine, "engine", lab.Simulated, strings.Join(lab.Engines, " or "))
 	cmd.Flags().BoolVar(&asJSON, "json", false, "end with one JSON object")
 	cmd.Flags().BoolVar(&noServe, "no-serve", false, "leave nothing running")
 	cmd.AddCommand(labDown(e, &dir))
@@ -50,13 +52,14 @@ type labAnswer struct {
 	Seconds   float64        `json:"seconds"`
 }
 
-func runLab(cmd *cobra.Command, e env, dir string, asJSON, serve bool) error {
+func runLab(cmd *cobra.Command, e env, dir, engine string, asJSON, serve bool) error {
 	pr := newProgress(e)
 	l, err := newLab(e, dir)
 	if err != nil {
 		return err
 	}
-	if err := l.Create(cmd.Context()); err != nil {
+	l.Engine = engine
+	if err := l.Create(cmd.Context(), func(s string) { pr.Say("lab       " + s) }); err != nil {
 		return err
 	}
 	pr.Say("lab       ✓ workspace and images in " + dir)
@@ -126,6 +129,7 @@ func printLab(e env, a labAnswer) {
 			fmt.Fprintf(e.stdout, "  %-16s %-12s %.1f%% -> %.1f%%, 95%% interval %+.2f to %+.2f pp; lost %d, gained %d of %d\n",
 				acc.Suite+fmt.Sprintf(" c%d", acc.Conc), acc.Verdict, 100*acc.Old, 100*acc.New, 100*acc.Low, 100*acc.High, acc.Lost, acc.Gained, acc.Samples)
 		}
+		printReadings(text{e.stdout}, f.Readings)
 		_, key, _ := strings.Cut(f.Family, ":")
 		fmt.Fprintf(e.stdout, "  more: refit candidate show %s -C %s --table\n", key, at)
 	}
@@ -136,6 +140,34 @@ func printLab(e env, a labAnswer) {
 	}
 	fmt.Fprintf(e.stdout, "dashboard  %s/\nforge      %s/api/v3/\nregistry   %s\n", a.Addresses.Dashboard, a.Addresses.Forge, a.Addresses.Registry)
 	fmt.Fprintln(e.stdout, "served until: refit lab down")
+}
+
+// printReadings shows every measured point beside what the server's own clock
+// says of it. A server without a clock has nothing to compare.
+func printReadings(w io.Writer, readings []lab.Reading) {
+	if !slices.ContainsFunc(readings, func(r lab.Reading) bool { return r.Agreement != nil }) {
+		return
+	}
+	image := ""
+	for _, r := range readings {
+		if r.Image != image {
+			image = r.Image
+			fmt.Fprintf(w, "  measured at %s\n", image)
+		}
+		says := "the server keeps no clock"
+		if r.Agreement != nil {
+			says = r.Agreement.String()
+		}
+		fmt.Fprintf(w, "    run %d c%-3d %s tok/s/GPU out, TTFT %s ms, TPOT %s ms, %s; %s\n", r.RunID, r.Conc,
+			known("%.1f", r.Values.OutputTPSGPU), known("%.1f", r.Values.TTFTms), known("%.2f", r.Values.TPOTms), r.Health, says)
+	}
+}
+
+func known(format string, v *float64) string {
+	if v == nil {
+		return "unknown"
+	}
+	return fmt.Sprintf(format, *v)
 }
 
 // printCurve prints a metric's verdict with the interval that lies furthest out.

@@ -88,9 +88,9 @@ func execute(ctx context.Context, e env, args []string) int {
 	if code.err == nil {
 		return code.code
 	}
-	fmt.Fprintf(e.stderr, "refit: %v\n", err)
+	fmt.Fprintf(text{e.stderr}, "refit: %v\n", err)
 	if h := hint(err); h != "" {
-		fmt.Fprintf(e.stderr, "refit: hint: %s\n", h)
+		fmt.Fprintf(text{e.stderr}, "refit: hint: %s\n", h)
 	}
 	return code.code
 }

@@ -29,9 +29,10 @@ func ownFlags(err error) error {
 
 func benchCommand(e env) *cobra.Command {
 	return &cobra.Command{
-		Use:                "bench",
-		Short:              "Load an OpenAI-compatible endpoint and measure throughput and latency",
-		Example:            "  refit bench --base-url http://127.0.0.1:8888 --model lab/tiny-a --random-input-len 256 --random-output-len 64 --num-prompts 40 --max-concurrency 4",
+		Use:   "bench",
+		Short: "Load an OpenAI-compatible endpoint and measure throughput and latency",
+		Example: `  refit bench --url http://127.0.0.1:8888 --profile 128x32 --conc 1,2,4
+  refit bench --base-url http://127.0.0.1:8888 --model lab/tiny-a --random-input-len 256 --random-output-len 64 --num-prompts 40 --max-concurrency 4`,
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, a []string) error {
 			return ownFlags(bench.Command(cmd.Context(), a, e.stdout, e.stderr))
@@ -58,12 +59,19 @@ func simCommand(e env) *cobra.Command {
 		Example:            "  refit sim --profile engine.json --source lib/simengine -- --model-path lab/tiny-a --port 8888",
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, a []string) error {
-			if code := sim.Main(cmd.Context(), a, sim.Env{Stdout: e.stdout, Stderr: e.stderr, Now: e.now}); code != 0 {
-				return exit{code, nil}
+			code := sim.Main(cmd.Context(), a, sim.Env{Stdout: e.stdout, Stderr: e.stderr, Now: e.now})
+			if code == 0 || code == exitUsage && asksHelp(a) {
+				return nil
 			}
-			return nil
+			return exit{code, nil}
 		},
 	}
+}
+
+// asksHelp says whether the first of sim's own flags asks for help. Behind --
+// are those of the engine, whose parser ends with 2 as argparse does.
+func asksHelp(a []string) bool {
+	return len(a) > 0 && (a[0] == "-h" || a[0] == "-help" || a[0] == "--help")
 }
 
 func jobCommand(e env) *cobra.Command {

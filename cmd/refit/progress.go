@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/refit-bench/refit/internal/candidate"
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // progress prints the conversation of long work: one line per event, with the
@@ -76,6 +77,7 @@ func words(ev candidate.Event) string {
 
 func (p *progress) line(text string, transient bool) {
 	p.finish()
+	text = workspace.Printable(text)
 	stamp := fmt.Sprintf("[%6.1fs] ", p.now().Sub(p.start).Seconds())
 	if transient {
 		fmt.Fprintf(p.w, "%s%s", stamp, text)

@@ -17,6 +17,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"refit": main, "seedstore": seedStore, "toyworkspace": toyMain, "unprivileged": unprivilegedMain,
 		"withserve": withServeMain, "holdports": holdPortsMain,
+		"withforge": withForgeMain, "hastyrefit": hastyMain, "exits": exitsMain,
+		"toyfault": toyFaultMain, "tmpfs": tmpfsMain, "portthief": thiefMain,
 	})
 }
 

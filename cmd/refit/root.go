@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -95,6 +96,8 @@ func hint(err error) string {
 		return "the layout of images.path holds a damaged copy: put the image there again"
 	case errors.Is(err, exec.ErrNotFound):
 		return "refit reads repositories with git: install it, or put it on PATH"
+	case errors.Is(err, syscall.ENOSPC):
+		return "make room there and call again: what was half written is not used"
 	case errors.Is(err, fs.ErrPermission):
 		return "refit keeps its state in .refit of the workspace, where this user must be able to write"
 	}

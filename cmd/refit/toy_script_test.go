@@ -73,6 +73,15 @@ func makeToy(ctx context.Context, dir, label string) error {
 
 // toyImage is an engine whose program is the simulated one of this binary.
 func toyImage(layout, version, label string) error {
+	ref, err := image.Parse("toy/loom:" + version + ".0.0-box")
+	if err != nil {
+		return err
+	}
+	_, err = image.Build(layout, toySpec(ref, version, label))
+	return err
+}
+
+func toySpec(ref image.Ref, version, label string) image.Spec {
 	read := func(name string) []byte {
 		data, err := toyFiles.ReadFile("testdata/toy/engine/" + name)
 		if err != nil {
@@ -80,11 +89,7 @@ func toyImage(layout, version, label string) error {
 		}
 		return data
 	}
-	ref, err := image.Parse("toy/loom:" + version + ".0.0-box")
-	if err != nil {
-		return err
-	}
-	_, err = image.Build(layout, image.Spec{
+	return image.Spec{
 		Ref: ref, Created: time.Date(2026, 11, 3, 10, 0, 0, 0, time.UTC),
 		Labels: map[string]string{label: "usr/lib/loom"},
 		Env:    []string{"PATH=/usr/bin"},
@@ -93,8 +98,7 @@ func toyImage(layout, version, label string) error {
 			{Path: "usr/share/loom.json", Data: read("loom.json")},
 			{Path: "usr/lib/loom/server_args.py", Data: read(version + ".py")},
 		}}},
-	})
-	return err
+	}
 }
 
 // toyHistory publishes one recorded run of an image.

@@ -21,9 +21,12 @@ func withoutOverride() []string {
 	return []string{"setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"}
 }
 
-// condition answers the scripts' [modes-bind]: whether `unprivileged` can do
-// what it promises here.
+// condition answers the scripts' [modes-bind] and [tmpfs]: whether
+// `unprivileged` and `tmpfs` can do here what they promise.
 func condition(name string) (bool, error) {
+	if name == "tmpfs" {
+		return tmpfsWorks(), nil
+	}
 	if name != "modes-bind" {
 		return false, fmt.Errorf("unknown condition %q", name)
 	}

@@ -43,7 +43,7 @@ lane is taken. Call it as often as you like: what is done is not done again.`,
 			if err != nil {
 				return refusedIf(err, candidate.ErrNothingNewer)
 			}
-			st, err := upgrade(cmd, s, c, dry, p.Own || wait || !noWait && isTerminal(e.stderr))
+			st, err := upgrade(cmd, s, c, dry, p.Own || wait || !noWait && isTerminal(e.stderr), p.Poll())
 			if err != nil {
 				return err
 			}
@@ -60,12 +60,12 @@ lane is taken. Call it as often as you like: what is done is not done again.`,
 	return cmd
 }
 
-func upgrade(cmd *cobra.Command, s *candidate.Shepherd, c candidate.Candidate, dry, wait bool) (candidate.Status, error) {
+func upgrade(cmd *cobra.Command, s *candidate.Shepherd, c candidate.Candidate, dry, wait bool, every time.Duration) (candidate.Status, error) {
 	if dry {
 		return s.Rehearse(cmd.Context(), c)
 	}
 	if wait {
-		st, _, err := server.Drive(cmd.Context(), s, c, time.Second)
+		st, _, err := server.Drive(cmd.Context(), s, c, every)
 		return st, err
 	}
 	return s.Advance(cmd.Context(), c)
@@ -85,7 +85,7 @@ func answer(w io.Writer, st candidate.Status, asJSON bool) error {
 			return err
 		}
 	} else {
-		printStatus(w, st)
+		printStatus(text{w}, st)
 	}
 	switch {
 	case st.State == candidate.Waits:

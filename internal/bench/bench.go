@@ -40,11 +40,15 @@ type Request struct {
 	FirstText    time.Duration   // first message with text; the corrected TTFT
 	Latency      time.Duration   // last message with choices; 0 for a failed request
 	ITLs         []time.Duration // gaps between messages with choices
+	TextITLs     []time.Duration // gaps between messages with text; the corrected ITLs
+	Decode       time.Duration   // first message with text to last message with choices
 	InputTokens  int             // of the prompt, without what a server adds
 	PromptTokens int             // as the server reported them, 0 when it did not
 	Requested    int             // output tokens asked for
 	OutputTokens int             // meaningful only when TokensFrom is set
 	TokensFrom   string          // "usage", "count" (the server's tokenizer on the text) or "" = unknown
+	Cached       *int            // prompt tokens from the server's prefix cache, nil when it does not say
+	Server       *Timings        // the server's own reading, nil when it sends none
 	ErrorKind    string          // "", connect, send, reset, cut, idle, status, stream, protocol
 	Error        string          // starts with ErrorKind
 }
@@ -94,5 +98,6 @@ func Run(ctx context.Context, t Target, w Workload, progress func(done, total in
 	}
 	r.Target, r.Workload = t, w
 	settleTokens(ctx, s, &r, xs, tokenized)
+	r.Health = r.Health.compared(r.agreement())
 	return r, nil
 }

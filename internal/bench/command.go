@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -19,44 +20,82 @@ import (
 // --health-retries times; the healthiest attempt is published, all are
 // recorded. It returns an error when nothing was measured or more than 5 % of
 // the requests failed; the raw file is written first.
+//
+// With refit's own flags (--url, --profile, --conc, ...) it waits for the
+// server, measures every concurrency after the other and prints one table.
+// --json prints the content of each raw file instead, one a line.
 func Command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o, err := parse(args, stderr)
 	if err != nil {
 		return err
 	}
+	if o.own.asked {
+		if err := o.reach(ctx, stderr); err != nil {
+			return err
+		}
+	}
 	// Collections would show as read delay. The heap of a run is bounded by
 	// its prompts; the limit is for runs that are larger than expected.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(2 << 30))
+	var rs []Result
+	var failed error
+	for _, o.work = range o.works() {
+		r, err := o.point(ctx, stdout, stderr)
+		if err != nil {
+			failed = cmp.Or(failed, err)
+			break
+		}
+		rs = append(rs, r)
+		failed = cmp.Or(failed, r.refused())
+	}
+	if o.own.asked && !o.jsonOut {
+		if err := table(stdout, rs); err != nil {
+			return err
+		}
+	}
+	return failed
+}
+
+// point measures one workload, writes its raw file and prints it, but for the
+// line of the table.
+func (o options) point(ctx context.Context, stdout, stderr io.Writer) (Result, error) {
 	attempts, best, err := measureUntilHealthy(ctx, o, stderr)
 	if err != nil {
-		return err
+		return Result{}, err
 	}
 	r := attempts[best]
 	raw, err := r.Raw(RawMeta{Backend: o.backend, TokenizerID: o.tokenizer, Metadata: o.pairs(), Families: o.familyList(),
 		Percentiles: o.percentileList(), SLO: o.slo(), Attempts: attempts})
 	if err != nil {
-		return err
+		return Result{}, err
 	}
 	if o.save {
 		path := o.path(r)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return fmt.Errorf("bench: %w", err)
+			return Result{}, fmt.Errorf("bench: %w", err)
 		}
 		if err := workspace.WriteFile(path, raw, 0o644); err != nil {
-			return fmt.Errorf("bench: %w", err)
+			return Result{}, fmt.Errorf("bench: %w", err)
 		}
 		fmt.Fprintf(stderr, "wrote %s\n", path)
 	}
-	if o.jsonOut {
+	switch {
+	case o.jsonOut:
 		fmt.Fprintf(stdout, "%s\n", raw)
-	} else {
+	case !o.own.asked:
 		summary(stdout, r)
 	}
-	if t := r.Totals(nil); !t.Passed() {
-		return fmt.Errorf("bench: %d of %d requests failed, limit %.0f %%: %s", t.Failed, t.Completed+t.Failed, 100*maxFailureRate, r.firstError())
+	return r, nil
+}
+
+// refused is the failure gate's answer.
+func (r Result) refused() error {
+	t := r.Totals(nil)
+	if t.Passed() {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("bench: %d of %d requests failed, limit %.0f %%: %s", t.Failed, t.Completed+t.Failed, 100*maxFailureRate, r.firstError())
 }
 
 // measureUntilHealthy returns every attempt and the index of the best.
@@ -146,10 +185,7 @@ func summary(w io.Writer, r Result) {
 	h := r.Health
 	fmt.Fprintf(w, "client     %s: read delay p50 %v, p99 %v (%s), %.2f cores\n", h.Verdict, h.ReadDelayP50.Round(time.Microsecond),
 		h.ReadDelayP99.Round(time.Microsecond), h.DelaySource, h.ClientCPU)
-	for _, reason := range h.Reasons {
-		fmt.Fprintf(w, "           %s\n", reason)
-	}
-	if h.PrefixCacheHits != nil && *h.PrefixCacheHits > 0 {
-		fmt.Fprintf(w, "warning    the server took %.0f prompt tokens from its prefix cache\n", *h.PrefixCacheHits)
+	for _, note := range r.notes() {
+		fmt.Fprintf(w, "           %s\n", note)
 	}
 }

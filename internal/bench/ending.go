@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // ended is told that the connection ended or broke.
@@ -54,10 +56,10 @@ func (l *loop) again(c *conn) {
 func (l *loop) whole(c *conn) {
 	if c.resp.Status != 200 {
 		status := strings.TrimSpace(fmt.Sprintf("%d %s", c.resp.Status, c.resp.Reason))
-		if body := strings.TrimSpace(string(c.x.stray)); body != "" {
+		if body := strings.TrimSpace(start(c.x.stray)); body != "" {
 			status += ": " + body
 		}
-		c.x.fail("status", "%s", status)
+		c.x.fail("status", "%s", workspace.Printable(status))
 	} else {
 		c.lines.flush(c.line)
 		c.x.finish(true)

@@ -1,6 +1,11 @@
 package bench
 
-import "bytes"
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"time"
+)
 
 // event is what one message of a stream says, read in one pass over its bytes
 // without decoding them. Slices point into the message.
@@ -10,8 +15,11 @@ type event struct {
 	text       []byte // generated text as it stands in JSON, escapes included
 	reasoning  bool   // text came from a reasoning field
 	usage      bool
-	prompt     int64  // usage.prompt_tokens, -1 = absent
-	completion int64  // usage.completion_tokens, -1 = absent
+	prompt     int64 // usage.prompt_tokens, -1 = absent
+	completion int64 // usage.completion_tokens, -1 = absent
+	cached     int64 // usage.prompt_tokens_details.cached_tokens, -1 = absent
+	timed      bool  // the message carries timings
+	timings    Timings
 	sent       int64  // sent_ns, 0 = absent
 	failure    []byte // the value of a non-null error key
 	malformed  bool
@@ -20,7 +28,7 @@ type event struct {
 // parseEvent reads one JSON message. Anything that is not a JSON object with
 // balanced brackets is malformed.
 func parseEvent(b []byte) event {
-	ev := event{prompt: -1, completion: -1}
+	ev := event{prompt: -1, completion: -1, cached: -1}
 	b = bytes.TrimSpace(b)
 	if bytes.Equal(b, []byte("[DONE]")) {
 		ev.done = true
@@ -47,6 +55,8 @@ const (
 	scopeChoice
 	scopeDelta
 	scopeUsage
+	scopePromptDetails
+	scopeTimings
 )
 
 // maxDepth bounds the nesting of a message; deeper ones are malformed.
@@ -126,9 +136,39 @@ func (w *walker) member(s scope, key []byte) {
 			w.ev.prompt = w.integer()
 		case "completion_tokens":
 			w.ev.completion = w.integer()
+		case "prompt_tokens_details":
+			w.value(scopePromptDetails)
 		default:
 			w.value(scopeOther)
 		}
+	case scopePromptDetails:
+		if string(key) == "cached_tokens" {
+			w.ev.cached = w.integer()
+			return
+		}
+		w.value(scopeOther)
+	case scopeTimings:
+		w.timing(key)
+	default:
+		w.value(scopeOther)
+	}
+}
+
+// timing reads one figure of the server's own clock. Figures of no interest,
+// rates among them, follow from the others.
+func (w *walker) timing(key []byte) {
+	t := &w.ev.timings
+	switch string(key) {
+	case "cache_n":
+		t.Cached = int(max(w.integer(), 0))
+	case "prompt_n":
+		t.Prompted = int(max(w.integer(), 0))
+	case "predicted_n":
+		t.Predicted = int(max(w.integer(), 0))
+	case "prompt_ms":
+		t.Prompt = w.milliseconds()
+	case "predicted_ms":
+		t.Decode = w.milliseconds()
 	default:
 		w.value(scopeOther)
 	}
@@ -141,6 +181,9 @@ func (w *walker) topMember(key []byte) {
 	case "usage":
 		w.ev.usage = w.peek() == '{'
 		w.value(scopeUsage)
+	case "timings":
+		w.ev.timed = w.peek() == '{'
+		w.value(scopeTimings)
 	case "sent_ns":
 		if n := w.integer(); n > 0 {
 			w.ev.sent = n
@@ -259,6 +302,22 @@ func (w *walker) integer() int64 {
 		n = n*10 + int64(c-'0')
 	}
 	return n
+}
+
+// milliseconds reads a number of milliseconds; anything that is none, or is
+// longer than a day, is 0.
+func (w *walker) milliseconds() time.Duration {
+	from := w.start()
+	w.value(scopeOther)
+	v := w.b[from:min(w.i, len(w.b))]
+	if len(v) == 0 || len(v) > 32 {
+		return 0
+	}
+	ms, err := strconv.ParseFloat(string(v), 64)
+	if err != nil || !(ms >= 0 && ms <= 86400e3) {
+		return 0
+	}
+	return time.Duration(math.Round(ms * 1e6))
 }
 
 // literal skips a number, true, false or null.

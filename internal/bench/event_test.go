@@ -54,6 +54,7 @@ func TestDeepMessagesAreRefused(t *testing.T) {
 func FuzzParseEvent(f *testing.F) {
 	f.Add([]byte(`{"choices":[{"text":"a"}],"usage":{"completion_tokens":5},"sent_ns":7}`))
 	f.Add([]byte(`{"choices":[{"delta":{"content":"\\\"é"}}],"error":null}`))
+	f.Add([]byte(`{"choices":[{"text":""}],"usage":{"prompt_tokens_details":{"cached_tokens":2}},"timings":{"predicted_n":4,"predicted_ms":80.009}}`))
 	f.Add([]byte("{\"a\":[1,2.5e-3,true,null,{}],\"choices\":[{}]}"))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		got := parseEvent(in)

@@ -3,6 +3,8 @@ package bench
 import (
 	"fmt"
 	"time"
+
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // exchange follows one request from its first byte sent to its last byte
@@ -17,11 +19,16 @@ type exchange struct {
 	first, firstText int64
 	marker           int64 // the message that gaps are counted from
 	itls             []time.Duration
+	lastText         int64
+	textITLs         []time.Duration
+	lastChoices      int64
 	messages         int
 	choices          int
 	done, usage      bool
 	prompt           int64
 	completion       int64
+	cached           int64
+	timings          *Timings
 	text             []byte // JSON string content, escapes as received
 	stray            []byte // start of a body that is no stream
 	kind, failure    string
@@ -70,7 +77,7 @@ func (x *exchange) take(ev event) {
 		} else {
 			x.itls = append(x.itls, time.Duration(x.stamp-x.marker))
 		}
-		x.marker = x.stamp
+		x.marker, x.lastChoices = x.stamp, x.stamp
 		if x.plan.measured {
 			x.delays.event(ev.sent, x.stamp)
 		}
@@ -81,14 +88,21 @@ func (x *exchange) take(ev event) {
 	if len(ev.text) > 0 {
 		if x.firstText == 0 {
 			x.firstText = x.stamp
+		} else {
+			x.textITLs = append(x.textITLs, time.Duration(x.stamp-x.lastText))
 		}
+		x.lastText = x.stamp
 		if x.keep {
 			x.text = append(x.text, ev.text...)
 		}
 	}
 	if ev.usage {
 		x.usage = true
-		x.prompt, x.completion = ev.prompt, ev.completion
+		x.prompt, x.completion, x.cached = ev.prompt, ev.completion, ev.cached
+	}
+	if ev.timed { // on every message, where a server was asked for that: the last one counts
+		t := ev.timings
+		x.timings = &t
 	}
 }
 
@@ -115,7 +129,7 @@ func (x *exchange) finish(whole bool) {
 // request is the record of a finished exchange; origin is the run's start.
 func (x *exchange) request(origin int64) Request {
 	r := Request{
-		Sent: time.Duration(x.sent - origin), ITLs: x.itls,
+		Sent: time.Duration(x.sent - origin), ITLs: x.itls, TextITLs: x.textITLs,
 		InputTokens: x.plan.input, Requested: x.plan.output,
 		PromptTokens: int(max(x.prompt, 0)),
 	}
@@ -133,16 +147,33 @@ func (x *exchange) request(origin int64) Request {
 		return r
 	}
 	r.Latency = time.Duration(x.marker - x.sent)
+	if x.firstText > 0 {
+		r.Decode = time.Duration(x.lastChoices - x.firstText)
+	}
+	r.Server, r.Cached = x.timings, x.fromCache()
 	if x.usage && x.completion >= 0 {
 		r.OutputTokens, r.TokensFrom = int(x.completion), "usage"
 	}
 	return r
 }
 
-// start is the beginning of a text that may be long.
+// fromCache is how many tokens of the prompt the server found in its prefix
+// cache, nil when it does not say.
+func (x *exchange) fromCache() *int {
+	switch {
+	case x.timings != nil:
+		return &x.timings.Cached
+	case x.cached >= 0:
+		n := int(x.cached)
+		return &n
+	}
+	return nil
+}
+
+// start is the beginning of a text of others, which may be long.
 func start(b []byte) string {
 	if len(b) > maxErrorBody {
-		return string(b[:maxErrorBody]) + "..."
+		return workspace.Printable(string(b[:maxErrorBody])) + "..."
 	}
-	return string(b)
+	return workspace.Printable(string(b))
 }

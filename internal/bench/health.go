@@ -33,6 +33,19 @@ type Health struct {
 	DelaySource     string        `json:"delay_source"`      // "server-stamp", "kernel" or "none"
 	HostPressure    *float64      `json:"host_cpu_pressure"` // share of the time in which some task of this host waited for a processor; nil = the engine is elsewhere, or the kernel does not say
 	PrefixCacheHits *float64      `json:"prefix_cache_hits"` // tokens taken from the server's prefix cache during the run; nil = not reported
+
+	Agreement *ServerAgreement `json:"server_agreement,omitempty"` // nil = the server keeps no clock of its own
+	Engine    *EngineLoad      `json:"engine,omitempty"`           // nil = no /metrics page, or nobody's that is known
+}
+
+// compared adds what the server's own clock says. A client whose readings are
+// others is unhealthy: something between the two was measured as well.
+func (h Health) compared(a *ServerAgreement) Health {
+	h.Agreement = a
+	if a != nil && !a.Agree() {
+		h.Verdict, h.Reasons = Unhealthy, append(h.Reasons, a.String())
+	}
+	return h
 }
 
 // judged fills in the verdict. A client is unhealthy when a figure says so,

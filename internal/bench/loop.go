@@ -77,7 +77,8 @@ func (l *loop) run(ctx context.Context, plans []plan) ([]*exchange, error) {
 	l.out = make([]*exchange, len(plans))
 	for i, p := range plans {
 		l.out[i] = &exchange{plan: p, index: i, chat: l.chat, keep: l.keep, delays: l.delays,
-			prompt: -1, completion: -1, itls: make([]time.Duration, 0, p.output+8)}
+			prompt: -1, completion: -1, cached: -1,
+			itls: make([]time.Duration, 0, p.output+8), textITLs: make([]time.Duration, 0, p.output)}
 	}
 	l.free = append(l.free[:0], l.conns...)
 	ended := make(chan error)

@@ -16,7 +16,7 @@ func measure(ctx context.Context, l *loop, s side, ps []plan, progress func(done
 		tokens += p.output + 8
 	}
 	l.delays.server = make([]int64, 0, tokens)
-	hits := s.prefixHits(ctx)
+	before := s.metrics(ctx)
 	r := Result{Started: time.Now()}
 	waited, known := starved()
 	cpu, origin := cpuTime(), l.clock.now()
@@ -36,10 +36,8 @@ func measure(ctx context.Context, l *loop, s side, ps []plan, progress func(done
 		pressure = &share
 	}
 	r.Health = receipt(r, l.delays, cpu, pressure)
-	if after := s.prefixHits(ctx); hits != nil && after != nil {
-		*after -= *hits
-		r.Health.PrefixCacheHits = after
-	}
+	after := s.metrics(ctx)
+	r.Health.Engine, r.Health.PrefixCacheHits = load(before, after), cacheHits(before, after, r.Requests)
 	return r, xs, nil
 }
 

@@ -38,6 +38,15 @@ func (o *object) float(name string, v float64) {
 	o.b.WriteString(o.number(name, v))
 }
 
+// optional writes null for nil.
+func (o *object) optional(name string, v *float64) {
+	if v == nil {
+		o.null(name)
+		return
+	}
+	o.float(name, *v)
+}
+
 func (o *object) number(name string, v float64) string {
 	s, err := spell(v)
 	if err != nil && o.err == nil {

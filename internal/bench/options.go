@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // options are the flags of `refit bench`.
@@ -33,6 +35,7 @@ type options struct {
 	healthRetries int
 	tokenFile     string
 	jsonOut       bool
+	own           own
 }
 
 // ErrUsage is around mistakes in the arguments.
@@ -47,7 +50,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.host, "host", "127.0.0.1", "host, without --base-url")
 	f.IntVar(&o.port, "port", 8000, "port, without --base-url")
 	f.StringVar(&o.endpoint, "endpoint", "", "/v1/completions or /v1/chat/completions; must agree with the backend")
-	f.StringVar(&o.target.Model, "model", "", "model name")
+	f.StringVar(&o.target.Model, "model", "", "model name; with --url the server is asked")
 	served := f.String("served-model-name", "", "name in the requests, when it differs")
 	f.StringVar(&o.tokenizer, "tokenizer", "", "recorded in the result; tokens are counted by the server")
 	f.StringVar(&o.dataset, "dataset-name", "random", "only random")
@@ -58,7 +61,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.IntVar(&o.work.Warmups, "num-warmups", -1, "requests before the clock starts; -1 = 2 x concurrency")
 	f.IntVar(&o.work.Concurrency, "max-concurrency", 0, "requests at a time; 0 = all")
 	f.StringVar(&o.rate, "request-rate", "inf", "only inf: the next request starts when one ends")
-	f.Int64Var(&o.work.Seed, "seed", 0, "of lengths and prompts")
+	f.Int64Var(&o.work.Seed, "seed", 0, "of lengths and prompts; with --url another one each time")
 	f.BoolVar(&o.work.IgnoreEOS, "ignore-eos", false, "ask the server to generate all tokens")
 	f.DurationVar(&o.work.IdleTimeout, "idle-timeout", 10*time.Minute, "longest silence inside a request")
 	f.BoolVar(&o.save, "save-result", false, "write the raw result file")
@@ -70,7 +73,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.StringArrayVar(&o.metadata, "metadata", nil, "KEY=VALUE for the raw result file")
 	f.IntVar(&o.healthRetries, "health-retries", 0, "measure again this often while the client is unhealthy")
 	f.StringVar(&o.tokenFile, "token-file", "", "file with the bearer token; else OPENAI_API_KEY")
-	f.BoolVar(&o.jsonOut, "json", false, "print the raw result instead of the summary")
+	f.BoolVar(&o.jsonOut, "json", false, "print the raw result instead of the summary, a line for each concurrency")
+	o.ownFlags(f)
 	f.Bool("disable-tqdm", false, "accepted for compatibility")
 	f.Bool("trust-remote-code", false, "accepted for compatibility")
 	if err := f.Parse(args); err != nil {
@@ -84,6 +88,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	}
 	if *served != "" {
 		o.target.Model = *served
+	}
+	if err := o.settleOwn(f); err != nil {
+		return o, fmt.Errorf("%w: bench: %w", ErrUsage, err)
 	}
 	return o, o.check()
 }
@@ -110,7 +117,7 @@ func (o *options) check() error {
 	if o.rate != "inf" {
 		return refuse("request rate %q is not supported, only inf is", o.rate)
 	}
-	if o.target.Model == "" {
+	if o.target.Model == "" && !o.own.asked { // else the server is asked
 		return refuse("--model is required")
 	}
 	if o.target.URL == "" {
@@ -130,7 +137,7 @@ func (o *options) token() error {
 	if o.tokenFile == "" {
 		return nil
 	}
-	b, err := os.ReadFile(o.tokenFile)
+	b, err := workspace.ReadFile(o.tokenFile, 64<<10)
 	if err != nil {
 		return fmt.Errorf("bench: token: %w", err)
 	}

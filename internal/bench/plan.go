@@ -71,18 +71,39 @@ func wireRequest(t Target, prompt string, tokens int, ignoreEOS bool) ([]byte, e
 	if err != nil {
 		return nil, fmt.Errorf("request body: %w", err)
 	}
-	path := "/v1/completions"
-	if t.API == "chat" {
-		path = "/v1/chat/completions"
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "POST %s HTTP/1.1\r\nHost: %s\r\n", strings.TrimSuffix(u.Path, "/")+path, u.Host)
+	fmt.Fprintf(&b, "POST %s HTTP/1.1\r\nHost: %s\r\n", strings.TrimSuffix(u.EscapedPath(), "/")+endpoint(t), u.Host)
 	b.WriteString("Content-Type: application/json\r\nAccept: text/event-stream\r\n")
 	if t.Token != "" {
 		fmt.Fprintf(&b, "Authorization: Bearer %s\r\n", t.Token)
 	}
 	fmt.Fprintf(&b, "Content-Length: %d\r\n\r\n%s", len(body), body)
 	return []byte(b.String()), nil
+}
+
+// endpoint is the path of a target's API.
+func endpoint(t Target) string {
+	if t.API == "chat" {
+		return "/v1/chat/completions"
+	}
+	return "/v1/completions"
+}
+
+// probe is the body of a request for one token, not streamed.
+func probe(t Target) ([]byte, error) {
+	var body struct {
+		Model    string        `json:"model"`
+		Prompt   string        `json:"prompt,omitempty"`
+		Messages []chatMessage `json:"messages,omitempty"`
+		Most     int           `json:"max_tokens"`
+	}
+	body.Model, body.Most = t.Model, 1
+	if t.API == "chat" {
+		body.Messages = []chatMessage{{"user", "one"}}
+	} else {
+		body.Prompt = "one"
+	}
+	return json.Marshal(body)
 }
 
 type streamOptions struct {

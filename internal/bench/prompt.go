@@ -22,7 +22,7 @@ paper glass summer winter garden window bridge letter engine coast island forest
 const maxFits = 8
 
 // writer makes prompts that no other request of the run shares a beginning
-// with: the first word names seed, phase and index.
+// with, but for a token by chance: the first word is of seed, phase and index.
 type writer struct {
 	seed  int64
 	phase string                                              // "w" warm-up, "m" measured
@@ -34,7 +34,7 @@ type writer struct {
 // tokens as counted.
 func (w *writer) prompt(ctx context.Context, i, tokens int) (string, int, error) {
 	rnd := rand.New(rand.NewPCG(uint64(w.seed), uint64(i)<<8|uint64(w.phase[0])))
-	text := []string{fmt.Sprintf("%s%x-%08x", w.phase, i, rnd.Uint32())}
+	text := []string{fmt.Sprintf("%08x-%s%x", rnd.Uint32(), w.phase, i)} // what differs comes first: some caches hold single tokens
 	grow := func(to int) {
 		for len(text) < to {
 			text = append(text, words[rnd.IntN(len(words))])

@@ -154,6 +154,8 @@ func (r Result) own(meta RawMeta, t Totals) *object {
 	o.floats("connect_s", connect)
 	o.floats("e2els_s", e2el)
 	writeStats(&o, "first_text", r.Stats("first-text", DefaultPercentiles), DefaultPercentiles)
+	writeStats(&o, "text_itl", r.Stats("text-itl", DefaultPercentiles), DefaultPercentiles)
+	r.writeServer(&o)
 	o.raw("errors", r.errorList())
 	o.object("health", r.Health.object())
 	attempts := meta.Attempts
@@ -214,15 +216,13 @@ func (h Health) object() *object {
 	o.integer("requests", h.Requests)
 	o.integer("samples", h.Samples)
 	o.str("delay_source", h.DelaySource)
-	for _, f := range []struct {
-		name  string
-		value *float64
-	}{{"host_cpu_pressure", h.HostPressure}, {"prefix_cache_hits", h.PrefixCacheHits}} {
-		if f.value == nil {
-			o.null(f.name)
-		} else {
-			o.float(f.name, *f.value)
-		}
+	o.optional("host_cpu_pressure", h.HostPressure)
+	o.optional("prefix_cache_hits", h.PrefixCacheHits)
+	if h.Agreement != nil {
+		o.object("server_agreement", h.Agreement.object())
+	}
+	if h.Engine != nil {
+		o.object("engine", h.Engine.object())
 	}
 	return &o
 }

@@ -11,6 +11,7 @@ import (
 const (
 	maxHeader    = 64 << 10
 	maxErrorBody = 512 // bytes of a refused request's body that are kept
+	maxResponse  = 256 << 20
 )
 
 // response reads one HTTP/1.1 response that arrives in pieces: the header,
@@ -22,6 +23,8 @@ type response struct {
 	Reason  string
 	Clock   string // value of X-Refit-Clock
 	Close   bool   // the connection ends with this response
+	read    int64  // bytes so far
+	interim int    // bytes of interim responses
 	left    int64  // bytes of the body or of the chunk still to come
 	size    []byte // of a chunk-size or trailer line that is not complete
 	err     error
@@ -51,6 +54,10 @@ func (r *response) started() bool { return r.state != inHeader || len(r.head) > 
 // feed takes a piece and hands the body's bytes to body, without copying them.
 // It returns the bytes behind the response's end.
 func (r *response) feed(p []byte, body func([]byte)) ([]byte, error) {
+	// Silence is noticed elsewhere; this is for a response that never ends.
+	if r.read += int64(len(p)); r.read > maxResponse && r.err == nil {
+		r.err = fmt.Errorf("response longer than %d bytes", maxResponse)
+	}
 	for len(p) > 0 && r.err == nil && r.state != atEnd {
 		switch r.state {
 		case inHeader:
@@ -86,7 +93,11 @@ func (r *response) end() bool {
 
 func (r *response) header(p []byte) []byte {
 	before := len(r.head)
-	r.head = append(r.head, p...)
+	if n := bytes.Index(p, []byte("\r\n\r\n")); n >= 0 { // what follows is not of this header
+		r.head = append(r.head, p[:n+4]...)
+	} else {
+		r.head = append(r.head, p...)
+	}
 	from := max(before-3, 0)
 	n := bytes.Index(r.head[from:], []byte("\r\n\r\n"))
 	if n < 0 {
@@ -110,11 +121,14 @@ func (r *response) parse(head string) {
 	}
 	code, reason, _ := strings.Cut(status, " ")
 	n, err := strconv.Atoi(code)
-	if err != nil || len(code) != 3 {
+	if err != nil || len(code) != 3 || n < 100 {
 		r.err = fmt.Errorf("not a status line: %q", first[:min(len(first), 80)])
 		return
 	}
 	if n < 200 { // an interim response; the real one follows
+		if r.interim += len(head); r.interim > maxHeader {
+			r.err = fmt.Errorf("interim responses longer than %d bytes", maxHeader)
+		}
 		r.head = r.head[:0]
 		return
 	}

@@ -19,12 +19,18 @@ type honest struct {
 	prompts []string
 	answer  func(w http.ResponseWriter, n int, body completion) // n counts completions from 0
 	noCount bool                                                // no /tokenize
+	page    func(completions int) string                        // /metrics, nil = none
+	loading int                                                 // requests that are answered with 503 first
+	models  []string                                            // of /v1/models, nil = none
+	noText  bool                                                // no /v1/completions
 }
 
 type completion struct {
 	Prompt    string `json:"prompt"`
 	MaxTokens int    `json:"max_tokens"`
 	IgnoreEOS bool   `json:"ignore_eos"`
+	Model     string `json:"model"`
+	Stream    bool   `json:"stream"`
 	Messages  []struct {
 		Content string `json:"content"`
 	} `json:"messages"`
@@ -45,7 +51,20 @@ func (h *honest) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var c completion
 	_ = json.Unmarshal(body, &c)
+	if h.notReady(w) {
+		return
+	}
 	switch r.URL.Path {
+	case "/metrics":
+		if h.page == nil {
+			http.NotFound(w, r)
+			return
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		io.WriteString(w, h.page(len(h.prompts)))
+	case "/v1/models":
+		h.list(w, r)
 	case "/tokenize":
 		if h.noCount {
 			http.NotFound(w, r)
@@ -53,6 +72,14 @@ func (h *honest) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		fmt.Fprintf(w, `{"count": %d}`, len(strings.Fields(c.Prompt)))
 	case "/v1/completions", "/v1/chat/completions":
+		if h.noText && r.URL.Path == "/v1/completions" {
+			http.NotFound(w, r)
+			return
+		}
+		if !c.Stream { // a client that asks whether there is somebody
+			io.WriteString(w, `{"choices":[{"text":"one"}]}`)
+			return
+		}
 		h.mu.Lock()
 		n := len(h.prompts)
 		h.prompts = append(h.prompts, c.Prompt)
@@ -63,6 +90,30 @@ func (h *honest) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		http.NotFound(w, r)
 	}
+}
+
+func (h *honest) notReady(w http.ResponseWriter) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.loading == 0 {
+		return false
+	}
+	h.loading--
+	w.WriteHeader(http.StatusServiceUnavailable)
+	io.WriteString(w, `{"error":{"message":"Loading model","type":"unavailable_error","code":503}}`)
+	return true
+}
+
+func (h *honest) list(w http.ResponseWriter, r *http.Request) {
+	if h.models == nil {
+		http.NotFound(w, r)
+		return
+	}
+	var data []map[string]string
+	for _, m := range h.models {
+		data = append(data, map[string]string{"id": m, "object": "model"})
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": data})
 }
 
 // say sends pieces, each on its own.

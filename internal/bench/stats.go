@@ -169,7 +169,8 @@ func (q Request) meets(slo SLO) bool {
 var Families = []string{"ttft", "tpot", "itl", "e2el"}
 
 // Stats describes one metric in seconds over the successful requests: ttft,
-// tpot, itl, e2el, and the corrected first-text.
+// tpot, itl, e2el, and the corrected first-text and text-itl, which leave out
+// messages without text: a chat's opening role and the closing finish reason.
 func (r Result) Stats(metric string, percentiles []float64) Stats {
 	var sample []float64
 	for _, q := range r.Requests {
@@ -189,6 +190,10 @@ func (r Result) Stats(metric string, percentiles []float64) Stats {
 			}
 		case "itl":
 			for _, gap := range q.ITLs {
+				sample = append(sample, gap.Seconds())
+			}
+		case "text-itl":
+			for _, gap := range q.TextITLs {
 				sample = append(sample, gap.Seconds())
 			}
 		case "e2el":

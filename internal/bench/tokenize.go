@@ -59,11 +59,26 @@ func (s side) count(ctx context.Context, text string) (int, error) {
 	return 0, fmt.Errorf("tokenize: no count in the answer: %w", errNoTokenizer)
 }
 
-// fetch answers errNoTokenizer for every status but 200.
+// fetch answers errNoTokenizer for every status but 200, and 503: that is a
+// server which is not ready, and may have one.
 func (s side) fetch(ctx context.Context, method, path string, body []byte) ([]byte, error) {
+	status, answer, err := s.ask(ctx, method, path, body)
+	switch {
+	case err != nil:
+		return nil, err
+	case status == http.StatusServiceUnavailable:
+		return nil, fmt.Errorf("%s: %s", path, refusal(status, answer))
+	case status != http.StatusOK:
+		return nil, fmt.Errorf("%s: status %d: %w", path, status, errNoTokenizer)
+	}
+	return answer, nil
+}
+
+// ask sends one request and returns the whole answer, whatever its status.
+func (s side) ask(ctx context.Context, method, path string, body []byte) (status int, answer []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, s.target.URL+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return 0, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if s.target.Token != "" {
@@ -71,19 +86,16 @@ func (s side) fetch(ctx context.Context, method, path string, body []byte) ([]by
 	}
 	resp, err := s.http.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return 0, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: status %d: %w", path, resp.StatusCode, errNoTokenizer)
-	}
 	const most = 64 << 20
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	answer, err = io.ReadAll(io.LimitReader(resp.Body, most+1))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return 0, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(answer) > most {
-		return nil, fmt.Errorf("%s: answer over %d bytes", path, most)
+		return 0, nil, fmt.Errorf("%s: answer over %d bytes", path, most)
 	}
-	return answer, nil
+	return resp.StatusCode, answer, nil
 }

@@ -45,7 +45,9 @@ func (s *Shepherd) Adopt(ctx context.Context, c Candidate, reason string) (Adopt
 		return a, err
 	}
 	defer w.dropLease(context.WithoutCancel(ctx))
-	err = w.twice(ctx, func() error { a, err = w.adopt(ctx, reason); return err })
+	if err = w.inherit(ctx, true); err == nil {
+		err = w.twice(ctx, func() error { a, err = w.adopt(ctx, reason); return err })
+	}
 	if err != nil {
 		return Adopted{}, fmt.Errorf("adopt candidate %s: %w", c.ID, err)
 	}
@@ -83,17 +85,18 @@ func (w *work) adopt(ctx context.Context, reason string) (Adopted, error) {
 		word(owner), word(w.login), a.Records, len(receipts)), reason); err != nil {
 		return Adopted{}, err
 	}
+	w.fresh = nil // what was inherited is issued again, not taken as it is
 	for _, r := range receipts {
 		if w.receipts[r.Step].By == w.login {
 			continue // issued again before a crash
 		}
 		r.By, r.At = w.login, w.now
-		if err := w.appendOnce(ctx, r); err != nil {
-			return Adopted{}, fmt.Errorf("receipt of %s: %w", r.Step, err)
-		}
+		w.fresh = append(w.fresh, r)
 	}
-	w.fresh = nil
-	return a, w.keep(ctx, "adopt", p.HeadSHA, a)
+	if err := w.keep(ctx, "adopt", p.HeadSHA, a); err != nil {
+		return Adopted{}, err
+	}
+	return a, w.save(ctx, w.summary("adopt", Waits))
 }
 
 // adoptable looks whether the candidate may change hands, and finds its owner.
@@ -102,7 +105,7 @@ func (w *work) adoptable(ctx context.Context, reason string) (forge.Pull, string
 		return forge.Pull{}, "", err
 	}
 	if !w.claimed {
-		return forge.Pull{}, "", errors.New("it has no receipt of propose in this ledger: there is nothing to adopt, upgrade the family instead")
+		return forge.Pull{}, "", errors.New("there is no pull request of it to adopt: upgrade the family instead")
 	}
 	if st, ok := w.sealed(); ok {
 		return forge.Pull{}, "", fmt.Errorf("it has ended: %s", st.Outcome)
@@ -168,15 +171,17 @@ func (w *work) publishAgain(ctx context.Context, p forge.Pull, owner string) (in
 	return len(records), err
 }
 
-// foreign are the newest receipts of each step that another login issued, in
-// the order of the ledger. Doctor's mean nothing to another session.
+// foreign are the newest receipts of each step that another login issued: what
+// was inherited, then those of the ledger in its order. Doctor's mean nothing
+// to another session.
 func (w *work) foreign(ctx context.Context) ([]Receipt, error) {
 	all, err := w.Ledger.Receipts(ctx, w.c.ID)
 	if err != nil {
 		return nil, err
 	}
+	all = slices.Concat(w.fresh, ofAttempt(all, w.c.Attempt))
 	all = slices.DeleteFunc(all, func(r Receipt) bool {
-		return r.By == w.login || slices.Contains([]string{"doctor", "adopt", "takeover"}, r.Step)
+		return r.By == w.login || slices.Contains([]string{"doctor", "adopt", "takeover", "attempt"}, r.Step)
 	})
 	newest := map[string]int{}
 	for i, r := range all {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/refit-bench/refit/internal/forge"
@@ -55,6 +57,12 @@ func (s *Shepherd) Advance(ctx context.Context, c Candidate) (Status, error) {
 	if err := w.obeyBase(ctx); err != nil {
 		return Status{}, err
 	}
+	if err := w.inherit(ctx, false); err != nil {
+		return Status{}, fmt.Errorf("candidate %s: %w", c.ID, err)
+	}
+	if err := w.untampered(ctx); err != nil {
+		return Status{}, fmt.Errorf("candidate %s: %w", c.ID, err)
+	}
 	if end, ok := w.pendingEnd(); ok {
 		return w.walkEnding(ctx, end)
 	}
@@ -73,6 +81,9 @@ func (s *Shepherd) Rehearse(ctx context.Context, c Candidate) (Status, error) {
 	}
 	if err := w.obeyBase(ctx); err != nil {
 		return Status{}, err
+	}
+	if err := w.inherit(ctx, false); err != nil {
+		return Status{}, fmt.Errorf("candidate %s: %w", c.ID, err)
 	}
 	var looks []Step
 	for _, step := range Lifecycle {
@@ -101,7 +112,7 @@ func (w *work) read(ctx context.Context) error {
 		return fmt.Errorf("candidate %s: read receipts: %w", w.c.ID, err)
 	}
 	w.known, w.receipts = len(all), map[string]Receipt{}
-	for _, r := range all {
+	for _, r := range ofAttempt(all, w.c.Attempt) {
 		if r.Step == "doctor" && w.receipts["doctor"].Subject == w.Holder.String() {
 			continue
 		}
@@ -208,15 +219,47 @@ func (w *work) keep(ctx context.Context, step, subject string, evidence any) err
 		w.claimed = true
 	}
 	if w.claimed && !w.dry {
-		for _, r := range w.fresh {
-			if err := w.appendOnce(ctx, r); err != nil {
-				return fmt.Errorf("receipt of %s: %w", r.Step, err)
-			}
+		if err := w.flush(ctx); err != nil {
+			return err
 		}
-		w.fresh = nil
 	}
 	w.tell(step, "done", describe(evidence))
 	return nil
+}
+
+// flush appends the receipts that are not in the ledger yet, after the line
+// that begins a further attempt.
+func (w *work) flush(ctx context.Context) error {
+	if _, begun := w.receipts["attempt"]; w.c.Attempt > 0 && !begun {
+		r := Receipt{Candidate: w.c.ID, Step: "attempt", Subject: strconv.Itoa(w.c.Attempt), By: w.login, At: w.now, Evidence: mustJSON(w.c)}
+		w.receipts["attempt"] = r
+		w.fresh = slices.Insert(w.fresh, 0, r)
+	}
+	for len(w.fresh) > 0 {
+		if err := w.appendOnce(ctx, w.fresh[0]); err != nil {
+			return fmt.Errorf("receipt of %s: %w", w.fresh[0].Step, err)
+		}
+		w.fresh = w.fresh[1:]
+	}
+	return nil
+}
+
+// ofAttempt are the receipts of one attempt: those after the line that begins
+// it. Earlier attempts are history.
+func ofAttempt(all []Receipt, attempt int) []Receipt {
+	var out []Receipt
+	at := 0
+	for _, r := range all {
+		if r.Step == "attempt" {
+			if n, err := strconv.Atoi(r.Subject); err == nil {
+				at = n
+			}
+		}
+		if at == attempt {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // appendOnce appends a receipt. When the ledger's answer was lost it looks
@@ -265,7 +308,7 @@ func Describe(r Receipt) string {
 		"doctor": &Doctored{}, "resolve": &Resolved{}, "inspect": &Inspected{}, "rehearse": &Rehearsed{},
 		"propose": &Proposed{}, "baseline": &Published{}, "smoke": &Measured{}, "enter": &Entered{},
 		"sweep": &Measured{}, "certify": &Certified{}, "verdict": &Certified{}, "dispatch": &Dispatched{}, "round": &Round{},
-		"adopt": &Adopted{}, "takeover": &TakenOver{}, "finish": &Sealed{}, "outcome": &Sealed{},
+		"adopt": &Adopted{}, "takeover": &TakenOver{}, "tampered": &Tampered{}, "finish": &Sealed{}, "outcome": &Sealed{},
 	}[r.Step]
 	if into == nil || json.Unmarshal(r.Evidence, into) != nil {
 		return ""

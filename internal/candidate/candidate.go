@@ -9,6 +9,7 @@
 package candidate
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -25,6 +26,7 @@ type Candidate struct {
 	NewImage string `json:"new-image"`
 	Release  string `json:"release,omitempty"` // upstream release, when one is known
 	Parent   string `json:"parent"`            // who made the claim: a forge run id, or the id of a process
+	Attempt  int    `json:"attempt,omitempty"` // 0 is the first; another follows an end that may be retried
 }
 
 // ID is the candidate's identity: the family, and the pair of the old image
@@ -32,6 +34,11 @@ type Candidate struct {
 // Source: lifecycle specification, section 2.
 func ID(family, oldImage, target string) string {
 	return short(family) + "-" + short([]string{oldImage, target})
+}
+
+// identity is the ID that the candidate must have.
+func (c Candidate) identity() string {
+	return ID(c.Family, c.OldImage, cmp.Or(c.Release, c.NewImage))
 }
 
 // Key is the family's config key: what stands behind the file name.
@@ -55,9 +62,14 @@ func ClaimRef(prefix, family string) string { return prefix + "/claim-" + short(
 // LeaseRef makes writing exclusive: one candidate, one writer at a time.
 func (c Candidate) LeaseRef(prefix string) string { return prefix + "/lease-" + c.ID }
 
-// TestName marks the candidate's targeted runs.
+// TestName marks the candidate's targeted runs. Those of another attempt have
+// another name: its measurements are not this one's.
 func (c Candidate) TestName(prefix string) string {
-	return fmt.Sprintf("%s-%s-%s", prefix, c.Parent, c.ID)
+	name := fmt.Sprintf("%s-%s-%s", prefix, c.Parent, c.ID)
+	if c.Attempt > 0 {
+		name += fmt.Sprintf("-%d", c.Attempt)
+	}
+	return name
 }
 
 func short(v any) string { return workspace.Identity(v)[:16] }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/refit-bench/refit/internal/forge"
 	"github.com/refit-bench/refit/internal/gate"
 )
 
@@ -47,10 +48,21 @@ func (w *work) doctor(ctx context.Context) (any, error) {
 // error says that the forge could not be asked at all.
 func (s *Shepherd) Doctor(ctx context.Context) (Doctored, error) {
 	login, err := s.Forge.Login(ctx)
+	if forge.Denied(err) {
+		return Doctored{Checks: []gate.Verdict{fail("login", "the forge does not say whose the credential is, as it does for a workflow run's GITHUB_TOKEN: "+realToken)}}, nil
+	}
 	if err != nil {
 		return Doctored{}, fmt.Errorf("who am I: %w", err)
 	}
 	d := Doctored{Login: login}
+	hidden, err := s.checkRepository(ctx, login)
+	if err != nil {
+		return d, err
+	}
+	if hidden.Answer == gate.Fail {
+		d.Checks = append(d.Checks, hidden) // nothing else about it can be asked
+		return d, nil
+	}
 	for _, check := range []func(context.Context, string) (gate.Verdict, error){
 		s.checkLogin, s.checkPermission, s.checkClock, s.checkLabel, s.checkWorkflows,
 	} {
@@ -66,9 +78,14 @@ func (s *Shepherd) Doctor(ctx context.Context) (Doctored, error) {
 	return d, nil
 }
 
+// realToken is what to do about a credential that starts no workflow runs.
+const realToken = "put the token of a machine user or of an app of yours into forge.token-file"
+
 func (s *Shepherd) checkLogin(_ context.Context, login string) (gate.Verdict, error) {
 	want := s.Config.Forge.Login
 	switch {
+	case login == forge.ActionsLogin:
+		return fail("login", "the credential is the GITHUB_TOKEN of a workflow run (%s): labels, pushes and pull requests made with it start no workflow run, so no sweep would ever begin; "+realToken, login), nil
 	case want == "":
 		return pass("login", "write credential belongs to %s; refit.yaml names no login", login), nil
 	case login != want:
@@ -77,13 +94,29 @@ func (s *Shepherd) checkLogin(_ context.Context, login string) (gate.Verdict, er
 	return pass("login", "write credential belongs to %s", login), nil
 }
 
+// checkRepository looks if the credential can see the repository at all. A
+// forge answers the same for one that does not exist.
+func (s *Shepherd) checkRepository(ctx context.Context, login string) (gate.Verdict, error) {
+	_, err := s.Forge.DefaultBranch(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fail("repository", "%s does not exist, or the token of %s may not see it: correct forge.repository, or give %s write access", s.Forge.Repository, login, login), nil
+	}
+	if err != nil {
+		return gate.Verdict{}, err
+	}
+	return gate.Verdict{}, nil
+}
+
 func (s *Shepherd) checkPermission(ctx context.Context, login string) (gate.Verdict, error) {
 	level, err := s.Forge.Permission(ctx, login)
+	if forge.Denied(err) { // GitHub tells levels only to those who may push
+		return fail("permission", "the forge does not say what %s may do: pushing, labelling and dispatching need write; give %s that right, or use another token", login, login), nil
+	}
 	if err != nil {
 		return gate.Verdict{}, fmt.Errorf("permission of %s: %w", login, err)
 	}
 	if !slices.Contains([]string{"admin", "maintain", "write"}, level) {
-		return fail("permission", "%s has permission %q: pushing, labelling and dispatching need write", login, level), nil
+		return fail("permission", "%s has permission %q: pushing, labelling and dispatching need write; give %s that right, or use another token", login, level, login), nil
 	}
 	return pass("permission", "%s may push, label and dispatch (%s)", login, level), nil
 }
@@ -97,8 +130,12 @@ func (s *Shepherd) checkClock(ctx context.Context, _ string) (gate.Verdict, erro
 	if err != nil {
 		return gate.Verdict{}, fmt.Errorf("clock of the forge: %w", err)
 	}
-	if skew := s.Now().Sub(there).Abs(); skew > clockSkew {
-		return fail("clock", "this clock is %s away from the forge's: set it (at most %s)", skew.Round(time.Second), clockSkew), nil
+	skew, side := s.Now().Sub(there), "ahead of"
+	if skew < 0 {
+		skew, side = -skew, "behind"
+	}
+	if skew > clockSkew {
+		return fail("clock", "this clock is %s %s the forge's, at most %s are allowed: set it, records are compared by time", skew.Round(time.Second), side, clockSkew), nil
 	}
 	return pass("clock", "within %s of the forge", clockSkew), nil
 }
@@ -129,7 +166,7 @@ func (s *Shepherd) checkWorkflows(ctx context.Context, _ string) (gate.Verdict, 
 		file := path.Join(s.Paths.Workflows, need.file)
 		src, err := s.Forge.File(ctx, branch, file)
 		if errors.Is(err, fs.ErrNotExist) {
-			return fail("workflows", "%s is not on %s", file, branch), nil
+			return fail("workflows", "%s is not on %s: put it there, or change executor.targeted and executor.sweep", file, branch), nil
 		}
 		if err != nil {
 			return gate.Verdict{}, fmt.Errorf("workflow %s: %w", file, err)

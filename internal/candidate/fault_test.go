@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,11 +106,15 @@ func TestMovedHeads(t *testing.T) {
 	if testing.Short() {
 		step = 6
 	}
-	opened := 0
+	opened := slices.Index(writes, "POST /pulls") + 1
+	ready := 0 // the last graphql mutation: from draft to ready
 	for i, name := range writes {
-		if name == "POST /pulls" {
-			opened = i + 1
+		if strings.Contains(name, "graphql") {
+			ready = i + 1
 		}
+	}
+	if opened == 0 || ready == 0 {
+		t.Fatalf("no pull request opened or marked ready among %v", writes)
 	}
 	for at := 1; at <= len(writes); at += step {
 		t.Run(fmt.Sprintf("main-before-%d", at), func(t *testing.T) {
@@ -139,7 +144,7 @@ func TestMovedHeads(t *testing.T) {
 			if head != foreign {
 				t.Errorf("branch moved before %s: its head is %.12s, want the foreign %.12s intact", writes[at-1], head, foreign)
 			}
-			finishing := at > len(writes)-6 // the last look was before
+			finishing := at > ready // the last look was before
 			if st.Outcome != Handoff && !(finishing && st.Outcome == Validated) {
 				t.Errorf("branch moved before %s: got %s (%s), want handoff", writes[at-1], st.Outcome, st.Reason)
 			}
@@ -166,4 +171,32 @@ func (p *process) written() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.writes)
+}
+
+// TestAPushBeforeMarkingReadyIsNotValidated moves the head right before the
+// mutation: what is ready then is not what was proved.
+func TestAPushBeforeMarkingReadyIsNotValidated(t *testing.T) {
+	w := newWorld(t)
+	p := w.process(gone(1))
+	choose, foreign := p.faults.Choose, ""
+	p.faults.Choose = func(n int, r *http.Request) local.Fault {
+		if foreign == "" && strings.Contains(r.URL.Path, "graphql") && local.Writes(r) {
+			c, _, err := w.shepherd("bot-token").Claimed(r.Context(), family)
+			if err == nil {
+				foreign = w.push(c.Branch("refit"), "NOTES.md")
+			}
+		}
+		return choose(n, r)
+	}
+	c, st, errs := p.upgrade()
+	if foreign == "" || st.Outcome != Handoff || len(errs) > 0 || !strings.Contains(st.Reason, "and not by us") {
+		t.Errorf("pushed %.12s: got %s (%s), errors %v; want handoff, because the branch moved", foreign, st.Outcome, st.Reason, errs)
+	}
+	if w.ledger.have()["finish"] {
+		t.Error("finish left a receipt for a head that was not proved")
+	}
+	records := strings.Join(w.standing(c, st).Records, " ")
+	if strings.Contains(records, "outcome/") {
+		t.Errorf("records %s: want no outcome", records)
+	}
 }

@@ -59,9 +59,23 @@ func (w *work) finish(ctx context.Context) (any, error) {
 		if err := w.Forge.MarkReady(ctx, p); err != nil {
 			return nil, fmt.Errorf("mark ready: %w", err)
 		}
-		w.pull = nil
+	}
+	if err := w.stillAt(ctx, v.Commit); err != nil {
+		return nil, err
 	}
 	return w.seal(ctx, Validated, FinalSweep, "", marks(c))
+}
+
+// stillAt looks once more, after the last change and before the receipt: what
+// is sealed must be what was proved.
+func (w *work) stillAt(ctx context.Context, head string) error {
+	if err := isOwned(ctx, w); err != nil {
+		return err
+	}
+	if p, err := w.ownPull(ctx); err != nil || p.HeadSHA == head {
+		return err
+	}
+	return Waiting{"a fresh look: the head has moved"}
 }
 
 // relabel puts the sweep label back where redoing the entry took it off; that
@@ -151,6 +165,9 @@ func (w *work) ownedRuns(ctx context.Context) ([]forge.Run, error) {
 	sweeps, err := w.Forge.Runs(ctx, forge.RunFilter{Branch: w.c.Branch(w.prefix()), Event: "pull_request", Since: p.Created})
 	if err != nil {
 		return nil, fmt.Errorf("sweep runs: %w", err)
+	}
+	if sweeps, err = w.ofThisAttempt(ctx, sweeps); err != nil {
+		return nil, err
 	}
 	dispatched, err := w.Forge.Runs(ctx, forge.RunFilter{Event: "workflow_dispatch", Workflow: w.Config.Executor.Targeted, Since: p.Created})
 	if err != nil {

@@ -85,3 +85,13 @@ const (
 // KeepsBranch says whether the branch of an unsuccessful end is retained: only
 // where a retry is pointless until a person or a policy says otherwise.
 func (o Outcome) KeepsBranch() bool { return o == Incompatible || o == Regressed }
+
+// Retryable says whether a later upgrade may begin anew after this end: nothing
+// of the candidate is left on the forge, and what was in the way may have passed.
+func (o Outcome) Retryable() bool {
+	switch o {
+	case CapacityDeferred, ReadinessBlocked, AlreadyUpdated, Uncertain, Failed, UnexpectedError:
+		return true
+	}
+	return false
+}

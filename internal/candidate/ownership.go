@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/refit-bench/refit/internal/forge"
 )
@@ -26,7 +25,7 @@ func isOwned(ctx context.Context, w *work) error {
 	case slices.Contains(p.Labels, w.Config.Forge.HandoffLabel) && w.Config.Forge.HandoffLabel != "":
 		return &End{Outcome: Handoff, Phase: Unknown, Reason: "a maintainer has taken over (label " + w.Config.Forge.HandoffLabel + ")"}
 	case w.owner(p) != login:
-		return fmt.Errorf("Candidate ownership mismatch: #%d is by %s, the credential is %s; `refit candidate adopt %s --reason TEXT` takes it over", p.Number, w.owner(p), login, w.c.ID)
+		return w.mismatch(p, login)
 	case p.HeadRepo != "" && p.HeadRepo != w.Config.Forge.Repository && w.Config.Forge.Repository != "":
 		return fmt.Errorf("Candidate ownership mismatch: #%d comes from %s", p.Number, p.HeadRepo)
 	case p.Merged:
@@ -35,6 +34,10 @@ func isOwned(ctx context.Context, w *work) error {
 		return &End{Outcome: Handoff, Phase: Unknown, Reason: fmt.Sprintf("#%d was closed by somebody else", p.Number)}
 	}
 	return w.headIsOurs(ctx, p.HeadSHA)
+}
+
+func (w *work) mismatch(p forge.Pull, login string) error {
+	return fmt.Errorf("Candidate ownership mismatch: #%d is by %s, the credential is %s; `refit candidate adopt %s --reason TEXT` takes it over", p.Number, w.owner(p), login, w.c.ID)
 }
 
 // headIsOurs accepts the head that we last wrote, and one that we wrote and
@@ -48,7 +51,7 @@ func (w *work) headIsOurs(ctx context.Context, head string) error {
 	if err != nil {
 		return fmt.Errorf("head %.12s: %w", head, err)
 	}
-	if !strings.Contains(message, w.trailer()) {
+	if !w.signed(message) {
 		return &End{Outcome: Handoff, Phase: Unknown, Reason: fmt.Sprintf("the branch moved from %.12s to %.12s and not by us", want, head)}
 	}
 	return nil

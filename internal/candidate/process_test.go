@@ -28,6 +28,7 @@ type process struct {
 	faults *local.Faults
 	holder workspace.Holder
 	token  string // "" is the bot's
+	ledger *memory
 
 	mu     sync.Mutex
 	writes []string
@@ -55,7 +56,7 @@ func gone(n int) workspace.Holder {
 }
 
 func (w *world) process(holder workspace.Holder) *process {
-	p := &process{w: w, holder: holder}
+	p := &process{w: w, holder: holder, ledger: w.ledger}
 	p.faults = &local.Faults{Forge: w.forge.Handler(), Choose: p.choose}
 	server := httptest.NewServer(p.faults)
 	w.t.Cleanup(server.Close)
@@ -149,7 +150,7 @@ func (p *process) shepherd() *Shepherd {
 		s.Forge = p.w.clientAt(p.url, p.token)
 		s.Config.Forge.Login, _, _ = strings.Cut(p.token, "-")
 	}
-	s.Ledger, s.Holder = mortal{p.w.ledger, p}, p.holder
+	s.Ledger, s.Holder = mortal{p.ledger, p}, p.holder
 	return s
 }
 
@@ -157,10 +158,22 @@ func (p *process) shepherd() *Shepherd {
 // wrong while it lives is met by calling again.
 func (p *process) upgrade() (c Candidate, st Status, errs []error) {
 	p.w.t.Helper()
+	return p.goOn(func(s *Shepherd) (Candidate, error) { return s.Select(p.w.t.Context(), family, "") })
+}
+
+// finish goes on with one candidate, also when a later upgrade would begin anew.
+func (p *process) finish(c Candidate) (Status, []error) {
+	p.w.t.Helper()
+	_, st, errs := p.goOn(func(*Shepherd) (Candidate, error) { return c, nil })
+	return st, errs
+}
+
+func (p *process) goOn(which func(*Shepherd) (Candidate, error)) (c Candidate, st Status, errs []error) {
+	p.w.t.Helper()
 	s := p.shepherd()
 	for range 120 {
 		var err error
-		if c, err = s.Select(p.w.t.Context(), family, ""); err == nil {
+		if c, err = which(s); err == nil {
 			if st, err = s.Advance(p.w.t.Context(), c); err == nil && st.State == Done {
 				return c, st, errs
 			}
@@ -172,7 +185,7 @@ func (p *process) upgrade() (c Candidate, st Status, errs []error) {
 			errs = append(errs, err)
 		}
 		p.w.forge.Wait()
-		p.w.ledger.age()
+		p.ledger.age()
 	}
 	p.w.t.Fatalf("no outcome after 120 advances: %s, waiting %q, errors %v", st.State, st.Waiting, errs)
 	return c, st, errs
@@ -318,18 +331,18 @@ func (s story) struck(t *testing.T, at int, how blow, write string, want standin
 	s.set(w)
 	first := w.process(gone(1))
 	first.at, first.how = at, how
-	_, _, errs := first.upgrade()
+	c, _, errs := first.upgrade()
 	second := w.process(workspace.Process())
 	if first.over() {
 		w.forge.Wait()
-		if _, _, later := second.upgrade(); len(later) > 0 {
+		if _, later := second.finish(c); len(later) > 0 {
 			t.Errorf("%s, at %s: the second process met %v", how, write, later)
 		}
 	} else if len(errs) > 0 {
 		t.Errorf("%s, at %s: the process met %v, it should have looked twice", how, write, errs)
 	}
 	// Whoever looks once more finds nothing to do, and leaves nothing behind.
-	c, st, _ := w.process(workspace.Process()).upgrade()
+	st, _ := w.process(workspace.Process()).finish(c)
 	if diff := cmp.Diff(want, w.standing(c, st)); diff != "" {
 		t.Errorf("%s, at %s (-undisturbed +got):\n%s\nerrors: %v\nwrites: %v", how, write, diff, errs, second.writes)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/refit-bench/refit/internal/forge"
 	"github.com/refit-bench/refit/internal/gate"
-	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // Proposed is what propose leaves behind.
@@ -70,11 +69,11 @@ func (w *work) claim(ctx context.Context) error {
 	if ok {
 		return w.sameClaim(held)
 	}
-	message, err := workspace.Canonical(map[string]any{"run-id": w.c.Parent, "candidates": []Candidate{w.c}})
+	message, files, err := w.claimText()
 	if err != nil {
-		return err
+		return fmt.Errorf("claim: %w", err)
 	}
-	commit, err := w.Forge.Commit(ctx, w.c.Base, string(message), nil)
+	commit, err := w.Forge.Commit(ctx, w.c.Base, message, files)
 	if err != nil {
 		return fmt.Errorf("claim: %w", err)
 	}
@@ -109,6 +108,9 @@ func (w *work) ensureBranch(ctx context.Context, files map[string][]byte) (strin
 		return "", fmt.Errorf("branch: %w", err)
 	}
 	if ok {
+		if err := w.headIsSigned(ctx, head); err != nil {
+			return "", err
+		}
 		return head, w.sameFiles(ctx, head, files)
 	}
 	s, err := w.sentences()
@@ -123,6 +125,18 @@ func (w *work) ensureBranch(ctx context.Context, files map[string][]byte) (strin
 		return "", fmt.Errorf("branch: %w", err)
 	}
 	return head, nil
+}
+
+// headIsSigned refuses a branch that somebody else has pushed to.
+func (w *work) headIsSigned(ctx context.Context, head string) error {
+	message, err := w.Forge.Message(ctx, head)
+	if err != nil {
+		return fmt.Errorf("branch at %.12s: %w", head, err)
+	}
+	if !w.signed(message) {
+		return &End{Outcome: Handoff, Phase: Resolve, Reason: fmt.Sprintf("branch %s is at %.12s, which is not ours", w.c.Branch(w.prefix()), head)}
+	}
+	return nil
 }
 
 func (w *work) sameFiles(ctx context.Context, head string, files map[string][]byte) error {

@@ -61,6 +61,10 @@ func (w *work) published(ctx context.Context, pull int) (map[string]publication,
 	if err != nil {
 		return nil, err
 	}
+	return w.publishedBy(ctx, pull, login)
+}
+
+func (w *work) publishedBy(ctx context.Context, pull int, login string) (map[string]publication, error) {
 	there, err := w.Forge.Comments(ctx, pull)
 	if err != nil {
 		return nil, fmt.Errorf("comments of #%d: %w", pull, err)

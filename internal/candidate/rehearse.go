@@ -156,6 +156,9 @@ func (w *work) paperwork(ctx context.Context, before, after treeView, b result.B
 		w.checkQuestions(before),
 		w.checkEntry(before),
 	}
+	if w.Weights != nil {
+		checks = append(checks, w.Weights(after.Runners, after.Family.Entry))
+	}
 	record, err := w.baselineRecord(b)
 	if err != nil {
 		return nil, err

@@ -83,6 +83,9 @@ func (w *work) resumeSweep(ctx context.Context) error {
 
 // restartSweep makes the label event once more.
 func (w *work) restartSweep(ctx context.Context) error {
+	if err := w.awaken(ctx); err != nil {
+		return err
+	}
 	p, err := w.ownPull(ctx)
 	if err != nil {
 		return err
@@ -98,4 +101,31 @@ func (w *work) restartSweep(ctx context.Context) error {
 	}
 	w.pull = nil
 	return Waiting{"the further sweep to start"}
+}
+
+// awaken puts a commit without changes on a head that says [skip-sweep], where
+// one more sweep is wanted after the entry was redone: that head starts none.
+func (w *work) awaken(ctx context.Context) error {
+	p, err := w.ownPull(ctx)
+	if err != nil {
+		return err
+	}
+	message, err := w.Forge.Message(ctx, p.HeadSHA)
+	if err != nil {
+		return fmt.Errorf("head %.12s: %w", p.HeadSHA, err)
+	}
+	said, skips := strings.CutPrefix(message, skipSweep)
+	if !skips {
+		return nil
+	}
+	if slices.Contains(p.Labels, w.Config.Policy.SweepLabel) { // else the push would start one, and the label another
+		if err := w.Forge.RemoveLabel(ctx, p.Number, w.Config.Policy.SweepLabel); err != nil {
+			return fmt.Errorf("take the sweep label off: %w", err)
+		}
+	}
+	head, err := w.Forge.Commit(ctx, p.HeadSHA, said, nil)
+	if err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return w.pushEntry(ctx, p, head)
 }

@@ -2,7 +2,6 @@ package candidate
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -41,11 +40,7 @@ func (s *Shepherd) Select(ctx context.Context, family, to string) (Candidate, er
 		return Candidate{}, fmt.Errorf("family %s: %w", fam.ID, err)
 	}
 	c := Candidate{Family: fam.ID, Base: base, OldImage: fam.Entry.Image, NewImage: target, Release: release, Parent: s.Holder.ID()}
-	name := release
-	if name == "" {
-		name = target
-	}
-	c.ID = ID(c.Family, c.OldImage, name)
+	c.ID = c.identity()
 	return s.remembered(ctx, c)
 }
 
@@ -88,7 +83,7 @@ func (s *Shepherd) target(ctx context.Context, current, to string) (string, stri
 	}
 	tags, err := s.Images.Tags(ctx, cur.Repository)
 	if err != nil {
-		return "", "", fmt.Errorf("tags of %s: %w", cur.Repository, err)
+		return "", "", err // names the repository
 	}
 	newest, ok := image.Newest(tags, cur.Tag)
 	if !ok || newest == cur.Tag {
@@ -104,45 +99,22 @@ func sameTarget(image, to string) bool {
 }
 
 // remembered returns the ended candidate of the same identity, if there is one.
+// After an end that a later upgrade may retry it is the next attempt: the
+// receipts of the earlier ones stay what they were.
 func (s *Shepherd) remembered(ctx context.Context, c Candidate) (Candidate, error) {
 	all, err := s.Ledger.Candidates(ctx)
 	if err != nil {
 		return c, fmt.Errorf("list candidates: %w", err)
 	}
 	for _, old := range all {
-		if old.ID == c.ID && old.Outcome != "" {
+		switch {
+		case old.ID != c.ID || old.Outcome == "":
+		case old.Outcome.Retryable():
+			c.Attempt = old.Attempt + 1
+			return c, nil
+		default:
 			return old.Candidate, nil
 		}
 	}
 	return c, nil
-}
-
-// claim is the message of the commit that a claim ref points at.
-type claim struct {
-	Candidates []Candidate `json:"candidates"`
-	RunID      string      `json:"run-id"`
-}
-
-// Claimed returns the candidate that holds the claim of a family. A claim that
-// cannot be read blocks its family: the error says so.
-func (s *Shepherd) Claimed(ctx context.Context, family string) (Candidate, bool, error) {
-	ref := ClaimRef(s.prefix(), family)
-	sha, ok, err := s.Forge.Ref(ctx, ref)
-	if err != nil || !ok {
-		return Candidate{}, false, err
-	}
-	message, err := s.Forge.Message(ctx, sha)
-	if err != nil {
-		return Candidate{}, false, fmt.Errorf("claim %s: %w", ref, err)
-	}
-	var p claim
-	if err := json.Unmarshal([]byte(message), &p); err != nil {
-		return Candidate{}, false, fmt.Errorf("claim %s is unreadable and blocks the family: %w", ref, err)
-	}
-	for _, c := range p.Candidates {
-		if c.Family == family {
-			return c, true, nil
-		}
-	}
-	return Candidate{}, false, fmt.Errorf("claim %s names other families and blocks this one", ref)
 }

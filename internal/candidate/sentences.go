@@ -2,6 +2,7 @@ package candidate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/refit-bench/refit/internal/image"
@@ -18,8 +19,19 @@ type sentences struct {
 
 var program = report.Author{Kind: "program"}
 
-// trailer marks the commits of a candidate as its own.
-func (w *work) trailer() string { return "Refit-Candidate: " + w.c.ID }
+// trailer marks the commits of a candidate as its own, and those of a later
+// attempt as that attempt's.
+func (w *work) trailer() string {
+	if w.c.Attempt > 0 {
+		return fmt.Sprintf("Refit-Candidate: %s attempt %d", w.c.ID, w.c.Attempt)
+	}
+	return "Refit-Candidate: " + w.c.ID
+}
+
+// signed says whether a commit's message carries exactly our trailer.
+func (w *work) signed(message string) bool {
+	return slices.Contains(strings.Split(message, "\n"), w.trailer())
+}
 
 func (w *work) tag() string {
 	ref, err := image.Parse(w.c.NewImage)

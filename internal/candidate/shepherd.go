@@ -8,6 +8,7 @@ import (
 	"github.com/refit-bench/refit/internal/forge"
 	"github.com/refit-bench/refit/internal/gate"
 	"github.com/refit-bench/refit/internal/image"
+	"github.com/refit-bench/refit/internal/recipe"
 	"github.com/refit-bench/refit/internal/report"
 	"github.com/refit-bench/refit/internal/result"
 	"github.com/refit-bench/refit/internal/workspace"
@@ -29,6 +30,10 @@ type Shepherd struct {
 	Images image.Library
 	Cache  image.Cache
 
+	// Help is what a program of an image prints for --help; an executor runs it.
+	// Without one (nil), only images that say where their source lies can be inspected.
+	Help func(ctx context.Context, img image.Image, program []string) ([]byte, error)
+
 	// Tree is the repository at a commit. It must know the commits of the forge.
 	Tree func(ctx context.Context, commit string) (fs.FS, error)
 
@@ -37,6 +42,10 @@ type Shepherd struct {
 
 	// Capacity says whether a runner label has room for one more sweep.
 	Capacity func(ctx context.Context, runner string) gate.Verdict
+
+	// Weights says whether the weights of a family are where its cluster says
+	// that they lie; nil asks nobody.
+	Weights func(recipe.Runners, recipe.Entry) gate.Verdict
 
 	// Local are checks of this machine that doctor runs beside its own.
 	Local func(ctx context.Context) []gate.Verdict

@@ -121,5 +121,9 @@ func (s *Shepherd) Show(ctx context.Context, c Candidate) (Status, []Receipt, er
 			last = step.Name
 		}
 	}
-	return Status{Summary: w.summary(last, Waits)}, all, nil
+	st := Status{Summary: w.summary(last, Waits)}
+	if t, blocked := w.blocked(); blocked {
+		st.Reason, st.Next = t.String(), "delete that comment; it is published again"
+	}
+	return st, all, nil
 }

@@ -110,6 +110,9 @@ func (w *work) sweepRuns(ctx context.Context, v treeView) ([]forge.Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("runs of %s: %w", w.Config.Executor.Sweep, err)
 	}
+	if runs, err = w.ofThisAttempt(ctx, runs); err != nil {
+		return nil, err
+	}
 	var own []forge.Run
 	for _, r := range slices.Backward(runs) {
 		if r.Conclusion == "skipped" {
@@ -120,6 +123,25 @@ func (w *work) sweepRuns(ctx context.Context, v treeView) ([]forge.Run, error) {
 			return nil, err
 		}
 		if same {
+			own = append(own, r)
+		}
+	}
+	return own, nil
+}
+
+// ofThisAttempt leaves out runs of an earlier attempt, which used a branch of
+// the same name and may have ended in the second in which this one began.
+func (w *work) ofThisAttempt(ctx context.Context, runs []forge.Run) ([]forge.Run, error) {
+	if w.c.Attempt == 0 {
+		return runs, nil
+	}
+	var own []forge.Run
+	for _, r := range runs {
+		message, err := w.Forge.Message(ctx, r.HeadSHA)
+		if err != nil {
+			return nil, fmt.Errorf("head of run %d: %w", r.ID, err)
+		}
+		if w.signed(message) {
 			own = append(own, r)
 		}
 	}
@@ -150,6 +172,9 @@ func (w *work) label(ctx context.Context, v treeView) error {
 	}
 	if slices.Contains(p.Labels, want) {
 		return Waiting{"the sweep run to start"}
+	}
+	if err := w.awaken(ctx); err != nil {
+		return err
 	}
 	if err := w.Forge.AddLabel(ctx, p.Number, want); err != nil {
 		return fmt.Errorf("label %s: %w", want, err)

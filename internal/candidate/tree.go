@@ -18,6 +18,7 @@ type treeView struct {
 	Commit   string
 	FS       fs.FS
 	Family   recipe.Family
+	Runners  recipe.Runners
 	Points   []matrix.Point
 	Warnings []string
 	Script   string // path of the recipe script
@@ -52,6 +53,7 @@ func (w *work) readFS(fsys fs.FS) (treeView, error) {
 	if err != nil {
 		return treeView{}, err
 	}
+	v.Runners = catalogue.Runners
 	if v.Family, err = catalogue.Family(w.c.Family); err != nil {
 		return treeView{}, err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/refit-bench/refit/internal/forge/local"
-	"github.com/refit-bench/refit/internal/recipe"
 	"github.com/refit-bench/refit/internal/report"
 )
 
@@ -244,55 +243,6 @@ func TestEveryLostReceiptOfAnEndIsMadeAgain(t *testing.T) {
 			t.Errorf("without the receipt of %v (-before +after):\n%s", lost, diff)
 		}
 	}
-}
-
-func TestMainMovesUnderTheEntryAndMeasurementsStand(t *testing.T) {
-	w := newWorld(t)
-	c, first := w.upgrade(w.shepherd("bot-token"))
-	bot := w.client("bot-token")
-	w.ledger.receipts = slices.DeleteFunc(w.ledger.receipts, func(r Receipt) bool { return r.Step == "finish" })
-	w.growMainsLog()
-
-	_, second := w.upgrade(w.shepherd("bot-token"))
-	if second.Outcome != Validated || second.Head == first.Head {
-		t.Fatalf("got %s at %.12s, want validated at a new head", second.Outcome, second.Head)
-	}
-	message, err := bot.Message(t.Context(), second.Head)
-	w.must(err)
-	if !strings.HasPrefix(message, "[skip-sweep] ") {
-		t.Errorf("the new head's message %q must start with [skip-sweep]", message)
-	}
-	log, err := bot.File(t.Context(), second.Head, "perf-changelog.yaml")
-	w.must(err)
-	if n := strings.Count(string(log), "config-keys:"); n != 3 {
-		t.Errorf("changelog has %d entries, want main's two and ours", n)
-	}
-	p, err := bot.Pull(t.Context(), second.Pull)
-	w.must(err)
-	if !slices.Equal(p.Labels, []string{"full-sweep-fail-fast"}) {
-		t.Errorf("labels: %v, want the sweep label back", p.Labels)
-	}
-	w.oneOfEverything(c)
-}
-
-// growMainsLog lands somebody else's changelog entry on main.
-func (w *world) growMainsLog() {
-	bot := w.client("bot-token")
-	main, _, err := bot.Ref(w.t.Context(), "heads/main")
-	w.must(err)
-	log, err := bot.File(w.t.Context(), main, "perf-changelog.yaml")
-	w.must(err)
-	grown, err := recipe.AppendEntry(log, recipe.ChangelogEntry{
-		ConfigKeys: []string{"toy-fp8-box-loom"}, Description: []string{"Another change"}, PRLink: "https://github.com/toy/recipes/pull/77",
-	})
-	w.must(err)
-	head, err := bot.Commit(w.t.Context(), main, "Another change", map[string][]byte{"perf-changelog.yaml": grown})
-	w.must(err)
-	w.must(bot.MoveRef(w.t.Context(), "heads/main", main, head))
-	w.forge.Wait()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.runs = slices.DeleteFunc(w.runs, func(r local.RunRequest) bool { return r.Event == "push" })
 }
 
 // oneOfEverything says that repeated work left no second copy of anything.

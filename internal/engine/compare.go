@@ -48,15 +48,19 @@ type Finding struct {
 	Evidence   []string     `json:"evidence,omitempty"`
 	Edit       *recipe.Edit `json:"edit,omitempty"`
 	EditFile   string       `json:"edit-file,omitempty"`
+	Candidates []string     `json:"candidates,omitempty"`
 	Message    string       `json:"message"`
 }
 
-// Side names one of the two versions. The caller fills it in.
+// Side names one of the two versions, and says out of what its model was read.
+// The caller fills it in.
 type Side struct {
 	Image   string `json:"image,omitempty"`
 	Digest  string `json:"digest,omitempty"`
 	Version string `json:"version,omitempty"`
 	Commit  string `json:"commit,omitempty"`
+	Read    string `json:"read,omitempty"` // FromSource or FromHelp
+	From    string `json:"from,omitempty"` // the folder of the source, or the command that printed the help
 }
 
 // Comparison is what a move from one version to another does to a launch.
@@ -72,9 +76,14 @@ type Comparison struct {
 }
 
 // Compare judges every flag and exported variable of the launch against both
-// models, and the defaults that moved for options the launch does not set.
+// models, and the defaults that moved for options the launch does not set. When
+// a model was read from a help text, nothing is certain.
 func Compare(old, new Model, l Launch) Comparison {
-	p := &pair{old: old, new: new, launch: l, oldTable: old.table(), newTable: new.table()}
+	help := old.Source == FromHelp || new.Source == FromHelp
+	if help {
+		new = aligned(old, new)
+	}
+	p := &pair{old: old, new: new, launch: l, help: help, oldTable: old.table(), newTable: new.table()}
 	c := Comparison{FlagsRead: len(l.Uses), VariablesRead: len(l.Exports)}
 	for _, u := range l.Uses {
 		c.Findings = append(c.Findings, p.flag(u))
@@ -88,6 +97,9 @@ func Compare(old, new Model, l Launch) Comparison {
 		}
 	}
 	c.Findings = append(c.Findings, p.variableDefaults()...)
+	if help {
+		hearsay(c.Findings)
+	}
 	if len(l.Notices) > 0 {
 		soften(c.Findings)
 	}
@@ -101,11 +113,15 @@ func Compare(old, new Model, l Launch) Comparison {
 func soften(findings []Finding) {
 	for i := range findings {
 		if f := &findings[i]; f.Confidence == Certain && f.Verdict != Same {
-			f.Confidence = Likely
-			f.Message = strings.Replace(f.Message, word(Certain, f.Verdict, f.Name), word(Likely, f.Verdict, f.Name), 1) +
-				"; the recipe changes the installed engine before the launch"
+			f.weaken("the recipe changes the installed engine before the launch")
 		}
 	}
+}
+
+// weaken makes a finding likely instead of certain, and says why.
+func (f *Finding) weaken(why string) {
+	f.Message = strings.Replace(f.Message, word(Certain, f.Verdict, f.Name), word(Likely, f.Verdict, f.Name), 1) + "; " + why
+	f.Confidence = Likely
 }
 
 func prefixed(prefix string, notes []string) []string {

@@ -13,7 +13,7 @@ func (p *pair) defaults() []Finding {
 	for i := range p.new.Options {
 		b := &p.new.Options[i]
 		a := p.counterpart(b)
-		if a == nil || sameDefault(a.Default, b.Default) {
+		if a == nil || sameDefault(a.Default, b.Default) || p.help && (a.Default == "" || b.Default == "") { // unsaid is not none
 			continue
 		}
 		condition, always := p.set(b.Dest)
@@ -63,6 +63,13 @@ func (p *pair) set(dest string) (condition string, always bool) {
 		}
 		parts = append(parts, "not ("+u.Condition+")")
 	}
+	for _, u := range p.launch.Exports {
+		if v, ok := p.new.Variable(u.Name); ok && v.Option != "" && u.Condition == "" {
+			if o, ok := p.new.Option(v.Option); ok && o.Dest == dest {
+				return "", true
+			}
+		}
+	}
 	return strings.Join(parts, " and "), false
 }
 
@@ -109,6 +116,10 @@ func (p *pair) variable(u Use) (Finding, bool) {
 	}
 	detail := ""
 	switch {
+	case !inNew && p.help:
+		f.Verdict, f.Confidence, detail = NoEffect, Likely, p.renamedVariable(a)
+	case !inOld && p.help:
+		f.Verdict, f.Confidence, detail = OtherMeaning, Likely, "the old help text does not name it"
 	case !inNew:
 		f.Verdict, f.Confidence, detail = NoEffect, Likely, "no Python source of the new version reads it"
 	case !inOld:

@@ -30,7 +30,7 @@ func (l Location) String() string {
 
 // Values of Option.Deprecated.
 const (
-	AliasOption    = "alias"     // warns and stores for another option
+	AliasOption    = "alias"     // warns and stores for another option, as far as a help text says which
 	NoEffectOption = "no-effect" // warns and stores nothing
 	ErrorOption    = "error"     // declared, but using it ends the program
 )
@@ -58,6 +58,7 @@ type Option struct {
 	Deprecated  string   `json:"deprecated,omitempty"`   // "", alias, no-effect, error
 	AliasOf     string   `json:"alias-of,omitempty"`     // first name of the option that owns Dest
 	Message     string   `json:"message,omitempty"`      // text of a deprecated option, as declared
+	Help        string   `json:"help,omitempty"`         // description in a help text, without default and variables
 	Condition   string   `json:"condition,omitempty"`    // text of the conditions around the declaration
 	At          Location `json:"at"`
 }
@@ -101,26 +102,30 @@ func (o Option) strings() []string {
 
 // Variable is an environment variable that the source reads. Default is
 // spelled like Option.Default; empty means the variable has none. AliasOf
-// names the variable that this one is an old spelling of.
+// names the variable that this one is an old spelling of. Option is the
+// option that the variable sets, where a help text says so.
 type Variable struct {
 	Name    string   `json:"name"`
 	Default string   `json:"default,omitempty"`
 	AliasOf string   `json:"alias-of,omitempty"`
+	Option  string   `json:"option,omitempty"`
 	At      Location `json:"at"`
 }
 
 // Model is what one version of an engine accepts: its arguments in order of
 // registration and the environment variables it reads.
 type Model struct {
-	Options   []Option   `json:"options"`
-	Variables []Variable `json:"variables,omitempty"`
-	Complete  bool       `json:"complete"`            // every registration and every choice resolved to literals
-	Unnamed   []Location `json:"unnamed,omitempty"`   // registrations whose option texts are not known
-	Notes     []string   `json:"notes,omitempty"`     // what was not resolved or not counted, each "file:line: reason"
-	Files     []string   `json:"files"`               // files that declare something
-	FilesRead int        `json:"files-read"`          // files looked at
-	NoAbbrev  bool       `json:"no-abbrev,omitempty"` // abbreviations are switched off
-	NoHelp    bool       `json:"no-help,omitempty"`   // -h and --help are not registered
+	Source     string     `json:"source,omitempty"` // FromHelp; empty for the source itself
+	Options    []Option   `json:"options"`
+	Variables  []Variable `json:"variables,omitempty"`
+	Complete   bool       `json:"complete"`              // every registration and every choice resolved to literals
+	Unnamed    []Location `json:"unnamed,omitempty"`     // registrations whose option texts are not known
+	Notes      []string   `json:"notes,omitempty"`       // what was not resolved or not counted, each "file:line: reason"
+	Files      []string   `json:"files"`                 // files that declare something
+	FilesRead  int        `json:"files-read"`            // files looked at
+	NoAbbrev   bool       `json:"no-abbrev,omitempty"`   // abbreviations are switched off
+	NoHelp     bool       `json:"no-help,omitempty"`     // -h and --help are not registered
+	ExactShort bool       `json:"exact-short,omitempty"` // names with one dash are taken whole: -xVALUE is not -x VALUE
 }
 
 // Option returns the option that has name among its texts, by exact match.

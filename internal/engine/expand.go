@@ -224,7 +224,6 @@ func (e *expansion) split(word *syntax.Word, condition string, depth int) {
 	if depth > maxDepth {
 		return
 	}
-	parts := flat(word)
 	var open *token
 	flush := func() {
 		if open != nil {
@@ -232,9 +231,9 @@ func (e *expansion) split(word *syntax.Word, condition string, depth int) {
 			open = nil
 		}
 	}
-	for _, p := range parts {
-		text, start, literal := e.piece(p, depth)
-		if param, ok := p.(*syntax.ParamExp); ok && open == nil && param.Param != nil && plainParam(param) && e.spread(param.Param.Value, condition, depth+1) {
+	for _, p := range flat(word) {
+		text, start, literal := e.piece(p.WordPart, depth)
+		if param, ok := p.WordPart.(*syntax.ParamExp); ok && open == nil && param.Param != nil && plainParam(param) && e.spread(param.Param.Value, condition, depth+1) {
 			continue
 		}
 		if !literal {
@@ -244,33 +243,63 @@ func (e *expansion) split(word *syntax.Word, condition string, depth int) {
 			open.text, open.symbolic = open.text+text.text, open.symbolic || text.symbolic
 			continue
 		}
-		for i := 0; i < len(text.text); i++ {
-			c := text.text[i]
-			if c == ' ' || c == '\n' || c == '\t' || c == '\\' && strings.HasPrefix(text.text[i:], "\\\n") {
+		value, from := p.value(text.text)
+		for i, c := range value {
+			if c == ' ' || c == '\n' || c == '\t' {
 				flush()
 				continue
 			}
 			if open == nil {
-				open = &token{start: start + i, location: Location{e.name, int(p.Pos().Line()) + strings.Count(text.text[:i], "\n")}, condition: condition}
+				open = &token{start: start + from[i], location: Location{e.name, int(p.Pos().Line()) + strings.Count(text.text[:from[i]], "\n")}, condition: condition}
 			}
-			open.text += string(c)
-			open.end = start + i + 1
+			open.text += string(value[i : i+1])
+			open.end = start + from[i] + 1
 		}
 	}
 	flush()
 }
 
+// part is one part of a word and whether double quotes are around it.
+type part struct {
+	syntax.WordPart
+	quoted bool
+}
+
 // flat lists the parts of a word with double quotes opened.
-func flat(word *syntax.Word) []syntax.WordPart {
-	var all []syntax.WordPart
+func flat(word *syntax.Word) []part {
+	var all []part
 	for _, p := range word.Parts {
-		if q, ok := p.(*syntax.DblQuoted); ok {
-			all = append(all, q.Parts...)
-		} else {
-			all = append(all, p)
+		q, ok := p.(*syntax.DblQuoted)
+		if !ok {
+			all = append(all, part{p, false})
+			continue
+		}
+		for _, inner := range q.Parts {
+			all = append(all, part{inner, true})
 		}
 	}
 	return all
+}
+
+// value is what the text of a part stands for, and where in it each byte of
+// the value stands. Between double quotes most backslashes stand for
+// themselves, between single quotes all do.
+// https://www.gnu.org/software/bash/manual/html_node/Quoting.html
+func (p part) value(text string) (value []byte, from []int) {
+	_, escapes := p.WordPart.(*syntax.Lit)
+	for i := 0; i < len(text); i++ {
+		if escapes && text[i] == '\\' {
+			if i+1 == len(text) || text[i+1] == '\n' { // the line goes on; the parser may cut the part in between
+				i++
+				continue
+			}
+			if !p.quoted || strings.IndexByte("$`\"\\", text[i+1]) >= 0 {
+				i++
+			}
+		}
+		value, from = append(value, text[i]), append(from, i)
+	}
+	return value, from
 }
 
 // piece is the text of one part and where it starts; literal means that the
@@ -311,22 +340,15 @@ func (w *walker) value(word *syntax.Word, before, depth int) token {
 			t.symbolic = true
 			break
 		}
-		part, _, literal := w.piece(p, depth)
-		if l, ok := p.(*syntax.Lit); ok && literal {
-			part.text = unescaped(l, part.text)
+		piece, _, literal := w.piece(p.WordPart, depth)
+		if literal {
+			value, _ := p.value(piece.text)
+			piece.text = string(value)
 		}
-		t.text += part.text
-		t.symbolic = t.symbolic || part.symbolic
+		t.text += piece.text
+		t.symbolic = t.symbolic || piece.symbolic
 	}
 	return t
-}
-
-// unescaped undoes backslashes of a literal outside quotes.
-func unescaped(l *syntax.Lit, text string) string {
-	if !strings.Contains(text, `\`) {
-		return text
-	}
-	return strings.ReplaceAll(strings.ReplaceAll(l.Value, "\\\n", ""), `\`, "")
 }
 
 // variable is the value of a variable with one plain, unconditional

@@ -22,24 +22,27 @@ var ErrNoLaunch = errors.New("no command that starts a server: none runs in the 
 // a value written behind "="; for a variable, of its name. Values are the
 // words that follow up to the next flag; Value joins them with spaces.
 // Symbolic says that a value depends on something the script does not fix.
-// Condition is the text of the conditions under which the use happens.
+// Condition is the text of the conditions under which the use happens. Drop
+// takes the flag out of the file with its values, where that can be done.
 type Use struct {
-	Name      string   `json:"name"`
-	Value     string   `json:"value,omitempty"`
-	Values    []string `json:"values,omitempty"`
-	Joined    bool     `json:"joined,omitempty"` // written as --x=v
-	Symbolic  bool     `json:"symbolic,omitempty"`
-	Location  Location `json:"location"`
-	Start     int      `json:"start"`
-	End       int      `json:"end"`
-	Condition string   `json:"condition,omitempty"`
+	Name      string       `json:"name"`
+	Value     string       `json:"value,omitempty"`
+	Values    []string     `json:"values,omitempty"`
+	Joined    bool         `json:"joined,omitempty"` // written as --x=v
+	Symbolic  bool         `json:"symbolic,omitempty"`
+	Location  Location     `json:"location"`
+	Start     int          `json:"start"`
+	End       int          `json:"end"`
+	Condition string       `json:"condition,omitempty"`
+	Drop      *recipe.Edit `json:"drop,omitempty"`
 }
 
 // Launch is what a recipe starts. Notices say where the script changes the
 // installed engine before it starts it: the source compared is then not the
 // source run. NotRead lists words and files that could not be followed.
 type Launch struct {
-	Command string   `json:"command"` // the words before the first flag
+	Command string   `json:"command"`           // the words before the first flag
+	Program []string `json:"program,omitempty"` // what asks for help when --help is added: program, module and subcommand; empty when not fixed
 	Uses    []Use    `json:"uses"`
 	Exports []Use    `json:"exports,omitempty"`
 	Notices []string `json:"notices,omitempty"`
@@ -102,7 +105,7 @@ func (w *walker) launch(starts []command) Launch {
 	for i, c := range starts {
 		own := flags(w, c)
 		if i == 0 {
-			l.Command = own.Command
+			l.Command, l.Program = own.Command, own.Program
 		}
 		l.Uses = append(l.Uses, own.Uses...)
 		l.Exports = append(l.Exports, own.Exports...)
@@ -133,11 +136,13 @@ func (w *walker) grouped(words []token, env []Use) Launch {
 	l := Launch{}
 	l.Exports = append(l.Exports, env...)
 	program := w.programEnd(words, &l)
+	l.Program = programWords(words, program)
 	var command []string
 	for _, t := range words[:program] {
 		command = append(command, t.text)
 	}
 	var open *Use
+	var taken [][]token // each flag with its values
 	for _, t := range words[program:] {
 		switch {
 		case t.unread:
@@ -145,17 +150,22 @@ func (w *walker) grouped(words []token, env []Use) Launch {
 			open = nil
 		case t.flag():
 			l.Uses = append(l.Uses, w.checked(t.use()))
+			taken = append(taken, []token{t})
 			open = &l.Uses[len(l.Uses)-1]
 			if open.Joined {
 				open = nil
 			}
 		case open != nil && (t.condition == open.Condition || len(open.Values) == 0):
+			taken[len(taken)-1] = append(taken[len(taken)-1], t)
 			open.Values = append(open.Values, t.text)
 			open.Value = strings.Join(open.Values, " ")
 			open.Symbolic = open.Symbolic || t.symbolic
 		case len(l.Uses) == 0:
 			command = append(command, t.text)
 		}
+	}
+	for i, words := range taken {
+		l.Uses[i].Drop = w.drop(words)
 	}
 	l.Command = strings.Join(command, " ")
 	return l

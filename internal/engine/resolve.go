@@ -34,12 +34,13 @@ type table struct {
 	options   map[string]*Option
 	negative  bool // some option looks like a negative number
 	abbrev    bool
+	whole     bool   // names with one dash are taken whole
 	twice     string // a text that two options declare
 	positions []*Option
 }
 
 func (m Model) table() *table {
-	t := &table{options: map[string]*Option{}, abbrev: !m.NoAbbrev}
+	t := &table{options: map[string]*Option{}, abbrev: !m.NoAbbrev, whole: m.ExactShort}
 	if !m.NoHelp {
 		t.add(&Option{Names: []string{"-h", "--help"}, Dest: "help", Action: "help", Default: Suppressed})
 	}
@@ -84,6 +85,9 @@ func (t *table) resolve(arg string) Resolution {
 		}
 	}
 	if !t.abbrev && strings.HasPrefix(arg, "--") {
+		return Resolution{}
+	}
+	if t.whole && !strings.HasPrefix(arg, "--") {
 		return Resolution{}
 	}
 	found := t.long(name, value, cut)

@@ -8,7 +8,11 @@ func sentence(f Finding, detail string) string {
 	if detail != "" {
 		text += ": " + strings.Join(strings.Fields(detail), " ")
 	}
-	if f.Edit != nil {
+	switch {
+	case f.Edit == nil:
+	case f.Edit.New == "":
+		text += "; leaving it out keeps the old meaning"
+	default:
 		text += "; " + f.Edit.New + " keeps the old meaning"
 	}
 	if f.Condition != "" {

@@ -13,12 +13,13 @@ type pair struct {
 	old, new           Model
 	oldTable, newTable *table
 	launch             Launch
+	help               bool // a model was read from a help text
 }
 
 // flag judges one flag of the launch.
 func (p *pair) flag(u Use) Finding {
 	a, b := p.oldTable.resolve(u.Name), p.newTable.resolve(u.Name)
-	f := Finding{Kind: "flag", Name: u.Name, Old: meaning(a), New: meaning(b), Condition: u.Condition, Recipe: u.Location.String()}
+	f := Finding{Kind: "flag", Name: u.Name, Old: p.meaning(a), New: p.meaning(b), Condition: u.Condition, Recipe: u.Location.String()}
 	f.Evidence = append(evidence("old ", p.oldTable, a), evidence("new ", p.newTable, b)...)
 	detail := ""
 	switch {
@@ -35,15 +36,20 @@ func (p *pair) flag(u Use) Finding {
 	if f.Verdict == Rejected || f.Verdict == AmbiguousName || f.Verdict == OtherMeaning {
 		p.propose(a, u, &f)
 	}
+	if p.help && f.Verdict == Rejected && a.Option != nil && f.Edit == nil {
+		detail = p.replaced(a, u, &f, detail)
+	}
 	f.Message = sentence(f, detail)
 	return f
 }
 
 // meaning says what a flag stands for in one version.
-func meaning(r Resolution) string {
+func (p *pair) meaning(r Resolution) string {
 	switch {
 	case len(r.Candidates) > 1:
 		return "ambiguous: " + strings.Join(r.Candidates, ", ")
+	case r.Option == nil && p.help:
+		return "not in the help text"
 	case r.Option == nil:
 		return "not declared"
 	}
@@ -54,7 +60,10 @@ func meaning(r Resolution) string {
 	}
 	switch o.Deprecated {
 	case AliasOption:
-		text += ", deprecated, stores " + o.Dest
+		text += ", deprecated"
+		if !p.help { // which says nothing of where a value is stored
+			text += ", stores " + o.Dest
+		}
 	case NoEffectOption:
 		text += ", deprecated, no effect"
 	case ErrorOption:
@@ -102,12 +111,16 @@ func conditional(r Resolution) string {
 // missing judges a flag that the new version does not know.
 func (p *pair) missing(a Resolution) (verdict, confidence, detail string) {
 	switch {
+	case a.Option == nil && p.help:
+		return CannotTell, Unknown, "the old help text does not show it either"
 	case a.Option == nil && len(a.Candidates) == 0:
 		return Rejected, Likely, "the old version does not declare it either"
 	case len(p.new.Unnamed) > 0:
 		return Rejected, Likely, fmt.Sprintf("%d registrations of the new version could not be read", len(p.new.Unnamed))
 	case a.Option != nil && a.Option.Deprecated == NoEffectOption:
 		return Rejected, Certain, "it had no effect before, so no behaviour is lost"
+	case p.help:
+		return Rejected, Certain, "the new help text does not show it"
 	}
 	return Rejected, Certain, ""
 }
@@ -123,13 +136,15 @@ func (p *pair) found(a, b Resolution, u Use) (verdict, confidence, detail string
 	switch {
 	case a.Option == nil && len(a.Candidates) > 1:
 		return CannotTell, Unknown, "it is ambiguous in the old version"
+	case a.Option == nil && p.help:
+		return CannotTell, Unknown, "the old help text does not show it"
 	case a.Option == nil:
 		return CannotTell, Unknown, "the old version does not declare it"
 	case a.Option.Deprecated == ErrorOption:
 		return CannotTell, Unknown, "the old version declares it only to refuse it"
 	case a.Option.Deprecated == NoEffectOption:
 		return OtherMeaning, conditional(b), "it had no effect before and stores " + b.Option.Dest + " now"
-	case a.Option.Dest != b.Option.Dest:
+	case a.Option.Dest != b.Option.Dest && !(p.help && a.By == ByName && b.By == ByName):
 		return p.otherPlace(a, b)
 	}
 	if detail := storedDifference(a.Option, b.Option, u); detail != "" {
@@ -197,6 +212,9 @@ func (p *pair) value(a, b Resolution, u Use) (verdict, confidence, detail string
 	}
 	confidence = conditional(b)
 	detail = err.Error()
+	if p.help && a.Option != nil && accepts(a, u) != nil {
+		return CannotTell, Unknown, detail + "; by its help text the old version does not accept it either"
+	}
 	if a.Option != nil && accepts(a, u) != nil {
 		confidence, detail = Likely, detail+"; the old version does not accept it either"
 	}

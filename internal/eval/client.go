@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // maxBody bounds what an endpoint may answer.
@@ -40,22 +42,28 @@ type request struct {
 	TopP        float64   `json:"top_p"`
 }
 
+// said is an answer of an endpoint. Cut says that the token limit ended it.
+type said struct {
+	text string
+	cut  bool
+}
+
 // answer asks until an attempt succeeds or the attempts are used up.
-func (c client) answer(ctx context.Context, prompt []message) (string, error) {
+func (c client) answer(ctx context.Context, prompt []message) (said, error) {
 	body, err := json.Marshal(request{prompt, c.config.Target.Model, c.config.MaxTokens, 0, stops, fewShotSeed, 1})
 	if err != nil {
-		return "", fmt.Errorf("chat request: %w", err)
+		return said{}, fmt.Errorf("chat request: %w", err)
 	}
 	for attempt := 0; ; attempt++ {
-		text, err := c.attempt(ctx, body)
+		got, err := c.attempt(ctx, body)
 		if err == nil {
-			return text, nil
+			return got, nil
 		}
 		if attempt == len(c.config.Waits) || ctx.Err() != nil {
-			return "", fmt.Errorf("attempt %d: %w", attempt+1, err)
+			return said{}, fmt.Errorf("attempt %d: %w", attempt+1, err)
 		}
 		if err := wait(ctx, c.config.Waits[attempt]); err != nil {
-			return "", err
+			return said{}, err
 		}
 	}
 }
@@ -71,10 +79,10 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func (c client) attempt(ctx context.Context, body []byte) (string, error) {
+func (c client) attempt(ctx context.Context, body []byte) (said, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.config.Target.URL+"/v1/chat/completions", bytes.NewReader(body))
 	if err != nil {
-		return "", fmt.Errorf("chat request: %w", err)
+		return said{}, fmt.Errorf("chat request: %w", err)
 	}
 	token := c.config.Target.Token
 	if token == "" {
@@ -84,42 +92,43 @@ func (c client) attempt(ctx context.Context, body []byte) (string, error) {
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return "", err
+		return said{}, err
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("chat answer: %w", err)
+		return said{}, fmt.Errorf("chat answer: %w", err)
 	case len(data) > maxBody:
-		return "", fmt.Errorf("chat answer: larger than %d bytes", maxBody)
+		return said{}, fmt.Errorf("chat answer: larger than %d bytes", maxBody)
 	case resp.StatusCode != http.StatusOK:
-		return "", fmt.Errorf("chat answer: status %d: %s", resp.StatusCode, excerpt(data))
+		return said{}, fmt.Errorf("chat answer: status %d: %s", resp.StatusCode, excerpt(data))
 	}
 	return content(data)
 }
 
 func excerpt(data []byte) string {
 	const most = 200
-	return strings.ToValidUTF8(strings.TrimSpace(string(data[:min(len(data), most)])), "")
+	return strings.TrimSpace(workspace.Printable(string(data[:min(len(data), most)])))
 }
 
 // content is the answer's text: the message's content or, when that is empty,
 // its reasoning.
-func content(data []byte) (string, error) {
+func content(data []byte) (said, error) {
 	var got struct {
 		Choices []struct {
 			Message struct {
 				Content   json.RawMessage `json:"content"`
 				Reasoning *string         `json:"reasoning_content"`
 			} `json:"message"`
+			Finish string `json:"finish_reason"`
 		} `json:"choices"`
 	}
 	if err := json.Unmarshal(data, &got); err != nil {
-		return "", fmt.Errorf("chat answer: %w", err)
+		return said{}, fmt.Errorf("chat answer: %w", err)
 	}
 	if len(got.Choices) != 1 {
-		return "", fmt.Errorf("chat answer: %d choices, want one", len(got.Choices))
+		return said{}, fmt.Errorf("chat answer: %d choices, want one", len(got.Choices))
 	}
 	m := got.Choices[0].Message
 	var text string
@@ -127,11 +136,11 @@ func content(data []byte) (string, error) {
 	case "", "null", "[]":
 	default:
 		if err := json.Unmarshal(m.Content, &text); err != nil {
-			return "", fmt.Errorf("chat answer: content is not a text")
+			return said{}, fmt.Errorf("chat answer: content is not a text")
 		}
 	}
 	if text == "" && m.Reasoning != nil {
 		text = *m.Reasoning
 	}
-	return text, nil
+	return said{text, got.Choices[0].Finish == "length"}, nil
 }

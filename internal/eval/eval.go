@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -42,6 +43,7 @@ type Answer struct {
 	Response       string `json:"response"`        // what the endpoint said
 	Filtered       string `json:"filtered"`        // Strict of the response
 	Correct        bool   `json:"correct"`         // by the strict rule
+	Cut            bool   `json:"cut,omitempty"`   // the token limit ended the response, maybe inside a number
 }
 
 // Score is a finished eval. StdErr is 0 for a single sample, where it is not
@@ -66,6 +68,9 @@ type Score struct {
 // twice at once.
 func Run(ctx context.Context, c Config, progress func(done, total int)) (Score, error) {
 	c = c.withDefaults()
+	if !taskForm.MatchString(c.Task) {
+		return Score{}, fmt.Errorf("eval: task %q: want letters, digits, dots, dashes and underscores, as its files are named after it", c.Task)
+	}
 	prompts, err := c.prompts()
 	if err != nil {
 		return Score{}, fmt.Errorf("eval %s: %w", c.Task, err)
@@ -83,11 +88,11 @@ func Run(ctx context.Context, c Config, progress func(done, total int)) (Score, 
 			break
 		}
 		group.Go(func() error {
-			text, err := client.answer(ctx, prompts[i])
+			got, err := client.answer(ctx, prompts[i])
 			if err != nil {
 				return fmt.Errorf("question %d: %w", i, err)
 			}
-			s.Answers[i] = grade(i, c.Questions[i], text)
+			s.Answers[i] = grade(i, c.Questions[i], got)
 			mu.Lock()
 			defer mu.Unlock()
 			done++
@@ -107,6 +112,8 @@ func Run(ctx context.Context, c Config, progress func(done, total int)) (Score, 
 	s.sum()
 	return s, nil
 }
+
+var taskForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 func (c Config) withDefaults() Config {
 	if c.Task == "" {
@@ -129,9 +136,10 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-func grade(i int, q Question, text string) Answer {
-	filtered := Strict(text)
-	return Answer{DocID: i, QuestionDigest: Digest(q.Question), Target: q.Answer, Response: text, Filtered: filtered, Correct: Equal(filtered, q.Answer)}
+func grade(i int, q Question, got said) Answer {
+	filtered := Strict(got.text)
+	return Answer{DocID: i, QuestionDigest: Digest(q.Question), Target: q.Answer, Response: got.text, Filtered: filtered,
+		Correct: Equal(filtered, q.Answer), Cut: got.cut}
 }
 
 // sum fills in the shares from the answers.
@@ -140,6 +148,17 @@ func (s *Score) sum() {
 	n := len(s.Answers)
 	s.Score, s.StdErr = share(strict, n), StdErr(strict, n)
 	s.Flexible = share(flexible, n)
+}
+
+// Cut is how many responses the token limit ended. They are scored like the
+// others, as in the reference; many of them say that the limit is too low.
+func (s Score) Cut() (n int) {
+	for _, a := range s.Answers {
+		if a.Cut {
+			n++
+		}
+	}
+	return n
 }
 
 // matches counts the answers that are right by one filter.

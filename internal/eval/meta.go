@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -66,11 +65,12 @@ func MetaFromEnv(env map[string]string) Meta {
 // precisionOf finds the precision in a result name
 // "..._{precision}_{framework}_tp...".
 func precisionOf(result, framework string) string {
-	m := regexp.MustCompile(`_([^_]+)_` + regexp.QuoteMeta(framework) + `_tp`).FindStringSubmatch(result)
-	if m == nil || framework == "" {
+	before, _, ok := strings.Cut(result, "_"+framework+"_tp")
+	name := before[strings.LastIndexByte(before, '_')+1:]
+	if !ok || framework == "" || name == "" || name == before {
 		return "unknown"
 	}
-	return m[1]
+	return name
 }
 
 type environment map[string]string

@@ -7,9 +7,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"strings"
+
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // Question is one document of a GSM8K file.
@@ -28,30 +28,14 @@ const (
 // a line. When sha256 is given (hex), the file must have that digest. Mistakes
 // are named as "path:line: ...".
 func LoadQuestions(path string, sha256 string) ([]Question, error) {
-	data, err := readBounded(path)
+	data, err := workspace.ReadFile(path, maxFile)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("questions: %w", err)
 	}
 	if got := digest(data); sha256 != "" && !strings.EqualFold(got, sha256) {
 		return nil, fmt.Errorf("%s: its sha256 is %s, want %s", path, got, strings.ToLower(sha256))
 	}
 	return parseQuestions(path, data)
-}
-
-func readBounded(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("questions: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, fmt.Errorf("questions: %w", err)
-	}
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("%s: larger than %d bytes", path, maxFile)
-	}
-	return data, nil
 }
 
 func parseQuestions(path string, data []byte) ([]Question, error) {

@@ -21,9 +21,9 @@ const (
 // archive fetches the zip of an artifact. GitHub answers with a signed address
 // on another host: it is followed once, without the credential there.
 func (c *Client) archive(ctx context.Context, id int64) ([]byte, error) {
-	wire := &transport{client: c, next: c.wire.next, origin: c.wire.origin, token: c.token, limit: maxUnpacked}
+	wire := &transport{client: c, next: c.wire.next, origin: c.wire.origin, token: c.token, limit: maxUnpacked, patience: downloadTimeout}
 	defer func() { c.wire.calls.Add(wire.calls.Load()) }()
-	client := &http.Client{Transport: wire, Timeout: downloadTimeout, CheckRedirect: noRedirect}
+	client := &http.Client{Transport: wire, CheckRedirect: noRedirect}
 	where := fmt.Sprintf("repos/%s/actions/artifacts/%d/zip", c.Repository, id)
 	req, err := c.gh.NewRequest(ctx, http.MethodGet, where, nil)
 	if err != nil {

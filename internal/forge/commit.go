@@ -44,10 +44,22 @@ func (c *Client) File(ctx context.Context, ref, path string) ([]byte, error) {
 // returns its hash; no reference is moved. Modes of existing files are kept,
 // new ones are 0644. Without files the tree is the parent's.
 func (c *Client) Commit(ctx context.Context, parent, message string, files map[string][]byte) (string, error) {
+	return c.commit(ctx, parent, []string{parent}, message, files)
+}
+
+// Merge makes a commit with two parents, ours first, whose tree is that of
+// theirs with some files replaced or added, as Commit does it. What ours has
+// beyond theirs and is not among files is given up.
+func (c *Client) Merge(ctx context.Context, ours, theirs, message string, files map[string][]byte) (string, error) {
+	return c.commit(ctx, theirs, []string{ours, theirs}, message, files)
+}
+
+// commit makes a commit with the tree of one commit and the files.
+func (c *Client) commit(ctx context.Context, on string, parents []string, message string, files map[string][]byte) (string, error) {
 	owner, name := c.Repository.Owner, c.Repository.Name
-	base, _, err := c.gh.Git.GetCommit(ctx, owner, name, parent)
+	base, _, err := c.gh.Git.GetCommit(ctx, owner, name, on)
 	if err != nil {
-		return "", c.fail(err, "commit on %s", parent)
+		return "", c.fail(err, "commit on %s", on)
 	}
 	tree := base.GetTree().GetSHA()
 	if len(files) > 0 {
@@ -55,11 +67,13 @@ func (c *Client) Commit(ctx context.Context, parent, message string, files map[s
 			return "", err
 		}
 	}
-	made, _, err := c.gh.Git.CreateCommit(ctx, owner, name, github.Commit{
-		Message: &message, Tree: &github.Tree{SHA: &tree}, Parents: []*github.Commit{{SHA: &parent}},
-	}, nil)
+	commit := github.Commit{Message: &message, Tree: &github.Tree{SHA: &tree}}
+	for _, p := range parents {
+		commit.Parents = append(commit.Parents, &github.Commit{SHA: &p})
+	}
+	made, _, err := c.gh.Git.CreateCommit(ctx, owner, name, commit, nil)
 	if err != nil {
-		return "", c.fail(err, "commit on %s", parent)
+		return "", c.fail(err, "commit on %s", on)
 	}
 	return made.GetSHA(), nil
 }

@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/google/go-github/v89/github"
+
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 var (
@@ -17,6 +20,8 @@ var (
 	ErrExists = errors.New("reference already exists")
 	// ErrMoved says that a reference is not where the caller saw it.
 	ErrMoved = errors.New("reference moved")
+
+	errDenied = errors.New("denied")
 )
 
 // An Error is a call that failed. It never holds the credential. It wraps
@@ -54,13 +59,15 @@ func (c *Client) fail(err error, op string, args ...any) error {
 	if err == nil {
 		return nil
 	}
-	e := &Error{Op: "forge: " + fmt.Sprintf(op, args...), Message: plain(err)}
+	e := &Error{Op: "forge: " + fmt.Sprintf(op, args...), Message: unanswered(err)}
 	if status, message := answer(err); status != 0 {
-		e.Status, e.Message = status, message
+		e.Status, e.Message = status, message+remedy(err, status)
 	}
 	switch {
 	case e.Status == http.StatusNotFound:
 		e.kind = fs.ErrNotExist
+	case e.Status == http.StatusForbidden && !throttled(err):
+		e.kind = errDenied
 	case e.Status == http.StatusUnprocessableEntity && strings.Contains(e.Message, "Reference already exists"):
 		e.kind = ErrExists
 	case e.Status == http.StatusUnprocessableEntity && strings.Contains(e.Message, "not a fast forward"):
@@ -86,7 +93,7 @@ func answer(err error) (int, string) {
 	case errors.As(err, &refused) && refused.Response != nil:
 		return refused.Response.StatusCode, detail(refused)
 	case errors.As(err, &limited) && limited.Response != nil:
-		return limited.Response.StatusCode, fmt.Sprintf("rate limit reached until %s", limited.Rate.Reset.UTC().Format("15:04:05 MST"))
+		return limited.Response.StatusCode, "rate limit reached"
 	case errors.As(err, &abused) && abused.Response != nil:
 		return abused.Response.StatusCode, "secondary rate limit reached"
 	case errors.As(err, &moved) && moved.Response != nil:
@@ -97,9 +104,16 @@ func answer(err error) (int, string) {
 	return 0, ""
 }
 
+// Denied reports whether the server knows the credential and refuses what was
+// asked for lack of a right. A rate limit is no such thing.
+func Denied(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.kind == errDenied
+}
+
 // detail joins the message of an answer with its list of reasons.
 func detail(r *github.ErrorResponse) string {
-	parts := []string{r.Message}
+	parts := []string{cmp.Or(r.Message, http.StatusText(r.Response.StatusCode))}
 	for _, e := range r.Errors {
 		switch {
 		case e.Message != "":
@@ -126,7 +140,7 @@ func plain(err error) string {
 }
 
 func clip(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
+	s = workspace.Printable(strings.Join(strings.Fields(s), " "))
 	if len(s) > 600 {
 		s = strings.ToValidUTF8(s[:600], "") + " ..."
 	}

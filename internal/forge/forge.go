@@ -39,6 +39,9 @@ type Client struct {
 	// Wait holds back the next try of a read that failed; nil sleeps.
 	Wait func(ctx context.Context, d time.Duration) error
 
+	// Patience is how long one call may take with its retries; 0 is 90 s.
+	Patience time.Duration
+
 	Repository Repository
 
 	gh    *github.Client
@@ -58,7 +61,7 @@ func New(baseURL, token, repository string) (*Client, error) {
 	c := &Client{Repository: repo, token: token}
 	c.wire = &transport{client: c, next: newBase(), limit: maxAnswer, token: token}
 	options := []github.ClientOptionsFunc{github.WithHTTPClient(&http.Client{
-		Transport: c.wire, Timeout: callTimeout, CheckRedirect: noRedirect,
+		Transport: c.wire, CheckRedirect: noRedirect,
 	})}
 	if baseURL != "" {
 		if err := checkBase(baseURL); err != nil {

@@ -12,6 +12,7 @@ import (
 const (
 	draftMutation = `mutation($id: ID!) { convertPullRequestToDraft(input: {pullRequestId: $id}) { pullRequest { isDraft } } }`
 	readyMutation = `mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }`
+	viewerQuery   = `query { viewer { login } }`
 	editorQuery   = `query($id: ID!) { node(id: $id) { ... on IssueComment { lastEditedAt editor { login } } } }`
 )
 
@@ -54,9 +55,19 @@ func (c *Client) Editor(ctx context.Context, comment Comment) (login string, at 
 	return login, at, nil
 }
 
-// graphql sends one query about one node. Errors come with status 200 there.
+// viewer is the login behind the credential, as GraphQL knows it.
+func (c *Client) viewer(ctx context.Context) (string, error) {
+	var data struct{ Viewer struct{ Login string } }
+	err := c.graphql(ctx, viewerQuery, "", &data)
+	return data.Viewer.Login, err
+}
+
+// graphql sends one query, about one node if it needs one. Errors come with status 200 there.
 func (c *Client) graphql(ctx context.Context, query, id string, data any) error {
-	body := map[string]any{"query": query, "variables": map[string]string{"id": id}}
+	body := map[string]any{"query": query}
+	if id != "" {
+		body["variables"] = map[string]string{"id": id}
+	}
 	req, err := c.gh.NewRequest(ctx, http.MethodPost, c.graphqlURL(), body)
 	if err != nil {
 		return err

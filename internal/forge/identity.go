@@ -10,17 +10,28 @@ import (
 	"github.com/google/go-github/v89/github"
 )
 
-// Login returns the login behind the credential.
+// Login returns the login behind the credential: a user's, or an app's, which
+// ends in "[bot]".
 func (c *Client) Login(ctx context.Context) (string, error) {
 	user, _, err := c.gh.Users.Get(ctx, "")
-	if err == nil && user.GetLogin() == "" {
+	login := user.GetLogin()
+	if failed := c.fail(err, "login"); Denied(failed) {
+		// "Resource not accessible by integration": an app's token is no user's,
+		// and only GraphQL says whose it is.
+		if login, err = c.viewer(ctx); err != nil {
+			return "", failed
+		}
+	}
+	if err == nil && login == "" {
 		err = errors.New("answer without a login")
 	}
-	if err != nil {
-		return "", c.fail(err, "login")
-	}
-	return user.GetLogin(), nil
+	return login, c.fail(err, "login")
 }
+
+// ActionsLogin is whose token a workflow run of GitHub gets as GITHUB_TOKEN.
+// What is done with it starts no other workflow run.
+// Source: https://docs.github.com/actions/security-guides/automatic-token-authentication
+const ActionsLogin = "github-actions[bot]"
 
 // Permission returns what a login may do here: "admin", "write", "read" or "none".
 func (c *Client) Permission(ctx context.Context, login string) (string, error) {
@@ -70,10 +81,12 @@ func (c *Client) CreateLabel(ctx context.Context, name, color, description strin
 // DefaultBranch returns the name of the branch that pull requests aim at.
 func (c *Client) DefaultBranch(ctx context.Context) (string, error) {
 	repo, _, err := c.gh.Repositories.Get(ctx, c.Repository.Owner, c.Repository.Name)
-	if err != nil {
-		return "", c.fail(err, "repository %s", c.Repository)
+	err = c.fail(err, "repository %s", c.Repository)
+	var hidden *Error
+	if errors.As(err, &hidden) && hidden.Status == http.StatusNotFound {
+		hidden.Message += ": it does not exist, or the credential may not see it"
 	}
-	return repo.GetDefaultBranch(), nil
+	return repo.GetDefaultBranch(), err
 }
 
 func labelNames(labels []*github.Label) []string {

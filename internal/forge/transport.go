@@ -2,6 +2,7 @@ package forge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -35,6 +36,8 @@ type transport struct {
 	token  string
 	limit  int64
 	calls  atomic.Int64
+
+	patience time.Duration // of one call; 0 is the client's
 }
 
 // newBase returns a transport of our own, so that nothing else in the process
@@ -56,7 +59,34 @@ func newBase() *http.Transport {
 // 5xx or an answer that was cut; a write only when the server says that it did
 // nothing because of its rate limit.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	req = req.Clone(req.Context())
+	patience := cmp.Or(t.patience, t.client.Patience, callTimeout)
+	ctx, cancel := context.WithTimeoutCause(req.Context(), patience, silence{patience})
+	resp, err := t.try(req.Clone(ctx))
+	if err != nil {
+		defer cancel()
+		if req.Context().Err() == nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, err
+	}
+	resp.Body = &timed{resp.Body, cancel}
+	return resp, nil
+}
+
+// timed is a body whose deadline ends with it.
+type timed struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+}
+
+// Close closes the body and gives the deadline back.
+func (t *timed) Close() error {
+	t.cancel()
+	return t.ReadCloser.Close()
+}
+
+// try sends the request as often as that is right. It may change it.
+func (t *transport) try(req *http.Request) (*http.Response, error) {
 	if t.token != "" && origin(req.URL) == t.origin {
 		req.Header.Set("Authorization", "Bearer "+t.token)
 	}

@@ -79,7 +79,11 @@ func measured(rows []result.Row, family string) []item {
 	var out []item
 	for _, r := range rows {
 		if r.Family == family {
-			out = append(out, item{r.Key, r.Fingerprint, r.Label, r.Result, ""})
+			res := r.Result
+			if n := len(r.Health.Reasons); res == result.Failed && n > 0 {
+				res += " (" + r.Health.Reasons[n-1] + ")"
+			}
+			out = append(out, item{r.Key, r.Fingerprint, r.Label, res, ""})
 		}
 	}
 	return out

@@ -133,12 +133,12 @@ func (c Cache) place(img Image) (string, v1.Hash, error) {
 }
 
 func (c Cache) complete(place string, digest v1.Hash) error {
-	text, err := os.ReadFile(filepath.Join(place, markerName))
+	text, err := workspace.ReadFile(filepath.Join(place, markerName), 4<<10)
 	if err != nil {
 		return err
 	}
 	var m marker
-	if err := json.Unmarshal(text, &m); err != nil {
+	if err := workspace.DecodeStrict(text, &m); err != nil {
 		return err
 	}
 	files, size, err := inventory(filepath.Join(place, "root"))

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +13,8 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
+
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // maxIndex bounds index.json, in bytes.
@@ -22,17 +23,9 @@ const maxIndex = 16 << 20
 // readIndex reads a layout's index.json; missing is fs.ErrNotExist.
 func readIndex(dir string) (*v1.IndexManifest, error) {
 	path := filepath.Join(dir, "index.json")
-	f, err := os.Open(path)
+	text, err := workspace.ReadFile(path, maxIndex)
 	if err != nil {
 		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxIndex+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if len(text) > maxIndex {
-		return nil, fmt.Errorf("%s: larger than %d bytes", path, maxIndex)
 	}
 	var index v1.IndexManifest
 	if err := json.Unmarshal(text, &index); err != nil {
@@ -103,6 +96,9 @@ func layoutFind(dir string, ref Ref) (v1.Descriptor, bool, error) {
 // layoutOpen opens what a descriptor names; of an index, the image for this
 // machine's architecture.
 func layoutOpen(dir string, ref Ref, d v1.Descriptor) (Image, error) {
+	if err := small(dir, d.Digest); err != nil {
+		return Image{}, fmt.Errorf("image %s: manifest: %w", ref, err)
+	}
 	root, err := layout.ImageIndexFromPath(dir)
 	if err != nil {
 		return Image{}, fmt.Errorf("image %s: %w", ref, err)
@@ -116,11 +112,32 @@ func layoutOpen(dir string, ref Ref, d v1.Descriptor) (Image, error) {
 			return Image{}, fmt.Errorf("image %s: %w", ref, err)
 		}
 	}
+	if err := small(dir, digest); err != nil {
+		return Image{}, fmt.Errorf("image %s: manifest: %w", ref, err)
+	}
 	img, err := root.Image(digest)
 	if err != nil {
 		return Image{}, fmt.Errorf("image %s: %w", ref, err)
 	}
+	manifest, err := img.Manifest()
+	if err != nil {
+		return Image{}, fmt.Errorf("image %s: manifest: %w", ref, err)
+	}
+	if err := small(dir, manifest.Config.Digest); err != nil {
+		return Image{}, fmt.Errorf("image %s: configuration: %w", ref, err)
+	}
 	return open(ref, d.Digest.String(), img, digest)
+}
+
+// small refuses a blob that is too large for a manifest or a configuration
+// before the layout library, which knows no limit, reads it into memory. A blob
+// that is not there is for that library to miss.
+func small(dir string, h v1.Hash) error {
+	info, err := os.Stat(blobPath(dir, h))
+	if err == nil && info.Size() > maxConfig {
+		return fmt.Errorf("blob %s is larger than %d bytes", h, maxConfig)
+	}
+	return nil
 }
 
 func onThisPlatform(index v1.ImageIndex, want v1.Hash) (v1.Hash, error) {

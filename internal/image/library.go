@@ -72,7 +72,10 @@ func (l Library) Tags(ctx context.Context, repository string) ([]string, error) 
 	if err != nil {
 		return nil, fmt.Errorf("tags of %s: %w", repository, err)
 	}
-	tags, err := remote.List(repo, l.options(ctx)...)
+	ctx, cancel := context.WithCancel(ctx) // ends also an answer that was not read to its end
+	defer cancel()
+	limits := remote.WithTransport(&budget{patient(), maxListing, maxRequests})
+	tags, err := remote.List(repo, append(l.options(ctx), limits)...)
 	if err != nil {
 		return nil, fmt.Errorf("tags of %s: %w", repository, missing(err))
 	}
@@ -133,17 +136,22 @@ func (l Library) options(ctx context.Context) []remote.Option {
 	return []remote.Option{
 		remote.WithContext(ctx),
 		remote.WithAuthFromKeychain(keys),
-		remote.WithTransport(guarded{&http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
-			DialContext:           (&net.Dialer{Timeout: 15 * time.Second}).DialContext,
-			TLSHandshakeTimeout:   15 * time.Second,
-			ResponseHeaderTimeout: 60 * time.Second,
-			IdleConnTimeout:       30 * time.Second,
-			ForceAttemptHTTP2:     true,
-		}}),
+		remote.WithTransport(patient()),
 		remote.WithPlatform(v1.Platform{OS: "linux", Architecture: runtime.GOARCH}),
 		remote.WithUserAgent("refit"),
 	}
+}
+
+// patient is the way to a registry, which may be slow but not silent.
+func patient() http.RoundTripper {
+	return guarded{&http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 15 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   15 * time.Second,
+		ResponseHeaderTimeout: 60 * time.Second,
+		IdleConnTimeout:       30 * time.Second,
+		ForceAttemptHTTP2:     true,
+	}}
 }
 
 // notFound explains what was looked for and what is there.

@@ -80,17 +80,20 @@ func (r Ref) suffixed(name string) string {
 	return name
 }
 
+// hostLike tells a registry from the first part of a repository.
+func hostLike(s string) bool { return strings.ContainsAny(s, ".:") || s == "localhost" }
+
 // splitRepository parts registry and repository. Without "#" the first part is
 // a registry when it looks like a host.
 func splitRepository(s string) (registry, repository string, err error) {
 	registry, repository, ok := strings.Cut(s, "#")
 	if !ok {
 		registry, repository = "", s
-		if first, rest, ok := strings.Cut(s, "/"); ok && (strings.ContainsAny(first, ".:") || first == "localhost") {
+		if first, rest, ok := strings.Cut(s, "/"); ok && hostLike(first) {
 			registry, repository = first, rest
 		}
-	} else if registry == "" {
-		return "", "", fmt.Errorf("no registry before #")
+	} else if !hostLike(registry) { // the spelling with a slash would be another reference
+		return "", "", fmt.Errorf("no registry before #: want a name with a dot or a port, or localhost, got %q", registry)
 	}
 	if registry != "" && !hostForm.MatchString(registry) {
 		return "", "", fmt.Errorf("%q is no registry", registry)

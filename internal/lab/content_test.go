@@ -51,19 +51,19 @@ func generated(t *testing.T, name string, want []byte) {
 	}
 }
 
-const questionsName = "workspace/data/arith200.jsonl"
+const questionsName = "sim/workspace/data/arith200.jsonl"
 
 func TestQuestionsFile(t *testing.T) {
 	generated(t, questionsName, Questions(200, questionsSeed))
 }
 
 func TestConfigNamesTheQuestions(t *testing.T) {
-	config, _, err := workspace.ParseConfig(content(t, "workspace/refit.yaml"), "refit.yaml")
+	config, _, err := workspace.ParseConfig(content(t, "sim/workspace/refit.yaml"), "refit.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	data := config.Evals.Data
-	sum := sha256.Sum256(content(t, "workspace/"+data.Path))
+	sum := sha256.Sum256(content(t, "sim/workspace/"+data.Path))
 	if got := hex.EncodeToString(sum[:]); got != data.SHA256 {
 		t.Errorf("refit.yaml: evals.data.sha256 is %s, the file has %s", data.SHA256, got)
 	}
@@ -75,7 +75,7 @@ func TestConfigNamesTheQuestions(t *testing.T) {
 }
 
 func TestCatalogue(t *testing.T) {
-	root, err := fs.Sub(Content(), "workspace")
+	root, err := fs.Sub(Content(), "sim/workspace")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestCatalogue(t *testing.T) {
 	if err != nil || path != "benchmarks/single_node/fixed_seq_len/laba_fp8_cpu_sim.sh" {
 		t.Errorf("script %q (tried %q): %v", path, tried, err)
 	}
-	entries, err := recipe.ParseChangelog(content(t, "workspace/perf-changelog.yaml"), "perf-changelog.yaml")
+	entries, err := recipe.ParseChangelog(content(t, "sim/workspace/perf-changelog.yaml"), "perf-changelog.yaml")
 	if err != nil || len(entries) != 1 || entries[0].ConfigKeys[0] != f.Key {
 		t.Errorf("changelog %+v: %v", entries, err)
 	}
@@ -100,7 +100,7 @@ func TestCatalogue(t *testing.T) {
 // model reads the flags of one engine version.
 func model(t *testing.T, version string) engine.Model {
 	t.Helper()
-	source, err := fs.Sub(Content(), "engine/"+version+"/lib/simengine")
+	source, err := fs.Sub(Content(), "sim/engine/"+version+"/lib/simengine")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestVersion2FindsTheRecipeAmbiguous(t *testing.T) {
 }
 
 func TestRecipeUsesTheAlias(t *testing.T) {
-	script := string(content(t, "workspace/benchmarks/single_node/fixed_seq_len/laba_fp8_cpu_sim.sh"))
+	script := string(content(t, "sim/workspace/benchmarks/single_node/fixed_seq_len/laba_fp8_cpu_sim.sh"))
 	for i := 0; i < len(recipeFlags); i += 2 {
 		if !strings.Contains(script, "    "+recipeFlags[i]+" ") {
 			t.Errorf("the recipe does not pass %s", recipeFlags[i])
@@ -172,7 +172,7 @@ func TestOptionsFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		generated(t, "engine/"+version+"/share/simengine/options.json", append(want, '\n'))
+		generated(t, "sim/engine/"+version+"/share/simengine/options.json", append(want, '\n'))
 	}
 }
 
@@ -182,7 +182,7 @@ func TestBothVersionsAnswerTheSame(t *testing.T) {
 	questions := asked(t)
 	var profiles []sim.Profile
 	for _, version := range []string{"v1", "v2"} {
-		p, err := sim.ParseProfile(content(t, "engine/"+version+"/share/simengine/engine.json"))
+		p, err := sim.ParseProfile(content(t, "sim/engine/"+version+"/share/simengine/engine.json"))
 		if err != nil {
 			t.Fatalf("%s: %v", version, err)
 		}
@@ -218,7 +218,7 @@ func asked(t *testing.T) []eval.Question {
 
 // The whole chain: the flags of the source, the engine over HTTP, the score.
 func TestEvalOfVersion1(t *testing.T) {
-	profile, err := sim.ParseProfile(content(t, "engine/v1/share/simengine/engine.json"))
+	profile, err := sim.ParseProfile(content(t, "sim/engine/v1/share/simengine/engine.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

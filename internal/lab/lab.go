@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/refit-bench/refit/internal/image"
@@ -20,9 +21,10 @@ import (
 // Lab is a folder with a workspace and the images of its engine. Its fields
 // are set before Create.
 type Lab struct {
-	Dir   string // absolute
-	Refit string // this binary: the engine inside the images is a copy of it
-	Now   func() time.Time
+	Dir    string // absolute
+	Refit  string // this binary: the simulated engine inside the images is a copy of it
+	Engine string // one of Engines, "" = the first
+	Now    func() time.Time
 }
 
 // Workspace is the folder of the lab's recipe repository.
@@ -31,8 +33,13 @@ func (l Lab) Workspace() string { return filepath.Join(l.Dir, "workspace") }
 // Images is the OCI layout of the lab's engine images.
 func (l Lab) Images() string { return filepath.Join(l.Dir, "images") }
 
-// Create makes what is missing of the lab and keeps what is there.
-func (l Lab) Create(ctx context.Context) error {
+// Create makes what is missing of the lab and keeps what is there. say gets
+// lines of progress.
+func (l Lab) Create(ctx context.Context, say func(string)) error {
+	ed, err := l.edition()
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(l.Dir, 0o755); err != nil {
 		return fmt.Errorf("lab: %w", err)
 	}
@@ -41,20 +48,43 @@ func (l Lab) Create(ctx context.Context) error {
 		return fmt.Errorf("lab: %w", err)
 	}
 	defer lock.Close()
-	for _, v := range versions {
-		if err := l.ensureImage(ctx, v); err != nil {
+	if err := l.claim(ed); err != nil {
+		return fmt.Errorf("lab: %w", err)
+	}
+	if ed.stage != nil {
+		if err := ed.stage(ctx, l, say); err != nil {
+			return fmt.Errorf("lab: %w", err)
+		}
+	}
+	for _, v := range ed.versions {
+		if err := l.ensureImage(ctx, ed, v, say); err != nil {
 			return fmt.Errorf("lab: image %s: %w", v.ref, err)
 		}
 	}
-	if err := l.ensureWorkspace(ctx); err != nil {
+	if err := l.ensureWorkspace(ctx, ed); err != nil {
 		return fmt.Errorf("lab: workspace: %w", err)
+	}
+	return nil
+}
+
+// claim makes sure that a folder stays the lab of one engine.
+func (l Lab) claim(ed edition) error {
+	path := filepath.Join(l.Dir, "engine")
+	was, err := workspace.ReadFile(path, 64)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return workspace.WriteFile(path, []byte(ed.root+"\n"), 0o644)
+	case err != nil:
+		return err
+	case strings.TrimSpace(string(was)) != ed.root:
+		return fmt.Errorf("%s holds the lab of another engine, %s: choose another folder with --dir", l.Dir, strings.TrimSpace(string(was)))
 	}
 	return nil
 }
 
 // ensureWorkspace writes the recipe repository and commits it. It is built
 // beside its place and renamed, so that a kill leaves all of it or nothing.
-func (l Lab) ensureWorkspace(ctx context.Context) error {
+func (l Lab) ensureWorkspace(ctx context.Context, ed edition) error {
 	if _, err := os.Stat(filepath.Join(l.Workspace(), ".git")); err == nil {
 		return nil
 	}
@@ -63,7 +93,7 @@ func (l Lab) ensureWorkspace(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	content, err := fs.Sub(Content(), "workspace")
+	content, err := fs.Sub(Content(), ed.root+"/workspace")
 	if err != nil {
 		return err
 	}
@@ -111,7 +141,7 @@ func modeOf(name string) fs.FileMode {
 	return 0o644
 }
 
-func (l Lab) ensureImage(ctx context.Context, v version) error {
+func (l Lab) ensureImage(ctx context.Context, ed edition, v version, say func(string)) error {
 	ref, err := image.Parse(v.ref)
 	if err != nil {
 		return err
@@ -121,7 +151,12 @@ func (l Lab) ensureImage(ctx context.Context, v version) error {
 	} else if !errors.Is(err, image.ErrNotFound) && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	spec, err := l.spec(ref, v)
+	work, err := freshDir(l.Dir, ".image-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	spec, err := ed.spec(ctx, l, ref, v, work, say)
 	if err != nil {
 		return err
 	}

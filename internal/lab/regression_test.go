@@ -9,8 +9,8 @@ import (
 
 // Version 2's profile is version 1's, but for the model that it serves worse.
 func TestVersionTwoIsWorseForOneModelOnly(t *testing.T) {
-	const name = "engine/v2/share/simengine/engine.json"
-	one, err := sim.ParseProfile(content(t, "engine/v1/share/simengine/engine.json"))
+	const name = "sim/engine/v2/share/simengine/engine.json"
+	one, err := sim.ParseProfile(content(t, "sim/engine/v1/share/simengine/engine.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,18 +24,6 @@ type chapter struct {
 	Want   candidate.Outcome
 }
 
-// story is what the lab tells. Version 2 of the engine dropped a deprecated
-// alias that family A's recipe still uses; for family B's model it decodes a
-// quarter slower, loses 12 of the 200 questions and gains 2.
-var story = []chapter{
-	{"configs/lab-master.yaml:laba-fp8-cpu-sim", candidate.Validated},
-	{"configs/lab-master.yaml:labb-fp8-cpu-sim", candidate.Regressed},
-}
-
-// oldRuns is how many runs of the old image are published before the upgrade:
-// the history that a verdict's spread is taken from.
-const oldRuns = 3
-
 // spareRuns is how many more may be published when a load client was unhealthy.
 const spareRuns = 3
 
@@ -51,6 +39,7 @@ type Ending struct {
 	Verdicts map[string]string  `json:"verdicts"`
 	Curves   []compare.Curve    `json:"curves"`
 	Accuracy []compare.Accuracy `json:"accuracy"`
+	Readings []Reading          `json:"readings"`
 	Pull     int                `json:"pull"`
 	Head     string             `json:"head"`
 	Reports  []string           `json:"reports"`
@@ -60,9 +49,13 @@ type Ending struct {
 // Tell publishes the history of every family and upgrades it. say gets lines
 // of progress; event gets those of the candidates.
 func (l Lab) Tell(ctx context.Context, p *server.Parts, say func(string), event func(candidate.Event)) ([]Ending, error) {
+	ed, err := l.edition()
+	if err != nil {
+		return nil, err
+	}
 	var endings []Ending
-	for _, c := range story {
-		if err := l.publish(ctx, p, c.Family, say); err != nil {
+	for _, c := range ed.story {
+		if err := l.publish(ctx, p, c.Family, ed.oldRuns, say); err != nil {
 			return endings, fmt.Errorf("lab: publish %s: %w", c.Family, err)
 		}
 		say("upgrade " + c.Family)
@@ -77,7 +70,7 @@ func (l Lab) Tell(ctx context.Context, p *server.Parts, say func(string), event 
 
 // publish measures the old image as a workspace would: each run is started by
 // a changelog entry that lands on main.
-func (l Lab) publish(ctx context.Context, p *server.Parts, family string, say func(string)) error {
+func (l Lab) publish(ctx context.Context, p *server.Parts, family string, oldRuns int, say func(string)) error {
 	for try := 0; ; try++ {
 		fam, done, err := published(ctx, p, family)
 		if err != nil || done >= oldRuns {
@@ -223,6 +216,9 @@ func (l Lab) upgrade(ctx context.Context, p *server.Parts, c chapter, event func
 		return e, err
 	} else if ok {
 		e.Curves, e.Accuracy = cert.Result.Curves, cert.Result.Accuracy
+	}
+	if e.Readings, err = readings(ctx, p, who.Family, e.OldImage, e.NewImage); err != nil {
+		return e, err
 	}
 	e.Reports, err = filepath.Glob(filepath.Join(p.Reports(who.ID), "*"))
 	return e, err

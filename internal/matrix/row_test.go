@@ -42,6 +42,8 @@ func TestRowRefuses(t *testing.T) {
 
 func FuzzRow(f *testing.F) {
 	f.Add([]byte(`{"a":[{"b":1.0}]}`))
+	f.Add([]byte(`{"model":"m","runner":"r","conc":4,"exp-name":"x","image":"a:b","prefill":null}`))
+	f.Add([]byte(`{"a":1,"a":2}`))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		var r, again Row
 		if json.Unmarshal(src, &r) != nil {
@@ -53,6 +55,14 @@ func FuzzRow(f *testing.F) {
 		}
 		if err := json.Unmarshal(text, &again); err != nil {
 			t.Fatalf("%s does not read back: %v", text, err)
+		}
+		if !again.Equal(r) {
+			t.Errorf("%s reads back as another row", text)
+		}
+		if k, err := Key(r); err == nil {
+			if l, err := Key(again); err != nil || l != k || len(k) != 64 {
+				t.Errorf("%s: key %q, of the same row again %q, %v", text, k, l, err)
+			}
 		}
 		_, _ = Key(r)
 		_, _ = Fingerprint(r)

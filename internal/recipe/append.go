@@ -7,7 +7,8 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
-	"unicode"
+
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // AppendEntry adds an entry at the end of a changelog, in the form that Delta
@@ -40,7 +41,7 @@ func entryText(e ChangelogEntry) string {
 	}
 	b.WriteString("  description:\n")
 	for _, d := range e.Description {
-		b.WriteString("    - " + quoted(d) + "\n")
+		b.WriteString("    - " + workspace.YAMLText(d) + "\n")
 	}
 	b.WriteString("  pr-link: " + scalarText(e.PRLink) + "\n")
 	if len(e.ScenarioType) > 0 {
@@ -70,28 +71,5 @@ func scalarText(s string) string {
 	if bare.MatchString(s) {
 		return s
 	}
-	return quoted(s)
-}
-
-// quoted is a YAML double-quoted string on one line.
-func quoted(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case !unicode.IsPrint(r) && r <= 0xffff:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		case !unicode.IsPrint(r):
-			fmt.Fprintf(&b, `\U%08x`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	return workspace.YAMLText(s)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/refit-bench/refit/internal/compare"
 	"github.com/refit-bench/refit/internal/result"
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // Benchstat writes runs in Go's benchmark format (https://go.dev/design/14313-benchmark-format):
@@ -102,5 +103,5 @@ func imageOf(r result.Row, digest bool) string {
 
 // flat keeps text inside its line.
 func flat(s string) string {
-	return strings.Join(strings.Fields(printable(strings.ReplaceAll(s, "\n", " "))), " ")
+	return strings.Join(strings.Fields(workspace.Printable(s)), " ")
 }

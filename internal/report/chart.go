@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // CurvePoint is one point of a throughput curve: output tokens per second and
@@ -216,7 +218,7 @@ func (s sheet) legend(b *strings.Builder, old, new string) {
 // legendName shortens a long name to what half of the chart holds, keeping its
 // end, where an image's tag is.
 func legendName(s string) string {
-	return html.EscapeString(printable(ending(s, 38)))
+	return html.EscapeString(workspace.Printable(ending(s, 38)))
 }
 
 // ending is the last part of a text, of at most n characters.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/refit-bench/refit/internal/compare"
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // intervals is the drawing of a metric's changes: one row per point with its
@@ -73,10 +74,10 @@ func (d intervals) axis(b *strings.Builder, c compare.Curve) {
 
 func (d intervals) point(b *strings.Builder, c compare.Curve, p compare.PointVerdict, name string, y float64) {
 	if d.long {
-		fmt.Fprintf(b, `<text class="t" x="%.1f" y="%.1f">%s</text>`, d.left, y-8, html.EscapeString(printable(ending(name, 44))))
+		fmt.Fprintf(b, `<text class="t" x="%.1f" y="%.1f">%s</text>`, d.left, y-8, html.EscapeString(workspace.Printable(ending(name, 44))))
 		y += 9
 	} else {
-		fmt.Fprintf(b, `<text class="t" x="%.1f" y="%.1f" text-anchor="end">%s</text>`, d.left-8, y+4, html.EscapeString(printable(name)))
+		fmt.Fprintf(b, `<text class="t" x="%.1f" y="%.1f" text-anchor="end">%s</text>`, d.left-8, y+4, html.EscapeString(workspace.Printable(name)))
 	}
 	class, text := "m", "none"
 	if measured(p) {
@@ -89,7 +90,7 @@ func (d intervals) point(b *strings.Builder, c compare.Curve, p compare.PointVer
 			low, high := d.x(p.Low), d.x(p.High)
 			fmt.Fprintf(b, `<path class="line" d="M%.1f %.1fH%.1fM%.1f %.1fv8M%.1f %.1fv8"/>`, low, y, high, low, y-4, high, y-4)
 		}
-		fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="4"><title>%s</title></circle></g>`, d.x(p.Delta), y, html.EscapeString(printable(name+" "+changeText(c, p))))
+		fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="4"><title>%s</title></circle></g>`, d.x(p.Delta), y, html.EscapeString(workspace.Printable(name+" "+changeText(c, p))))
 	}
 	fmt.Fprintf(b, `<text class="%s" x="%.1f" y="%.1f" text-anchor="end">%s</text>`, class, d.width-10, y+4, text)
 }

@@ -52,7 +52,10 @@ func side(s engine.Side) string {
 		name = escape(s.Version)
 	}
 	if s.Commit != "" {
-		return name + " (commit " + code(abbreviated(s.Commit)) + ")"
+		name += " (commit " + code(abbreviated(s.Commit)) + ")"
+	}
+	if s.Read == engine.FromHelp {
+		name += ", read from " + code(s.From)
 	}
 	return name
 }

@@ -5,9 +5,9 @@ import (
 	"io"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/refit-bench/refit/internal/compare"
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // columns is how wide text for a terminal may be.
@@ -82,14 +82,14 @@ func (p paint) table(w io.Writer, t table) {
 	widths := make([]int, len(t.head))
 	for _, r := range all {
 		for i, c := range r {
-			widths[i] = max(widths[i], width(printable(c)))
+			widths[i] = max(widths[i], width(workspace.Printable(c)))
 		}
 	}
 	fmt.Fprintln(w)
 	for n, r := range all {
 		cells := make([]string, len(r))
 		for i, c := range r {
-			c = printable(c)
+			c = workspace.Printable(c)
 			pad := strings.Repeat(" ", widths[i]-width(c))
 			shown := p.marked(c)
 			if n == 0 {
@@ -114,16 +114,6 @@ func (p paint) notes(w io.Writer, n *notes) {
 	}
 }
 
-// printable drops what could move a terminal's cursor or change its colours.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, s)
-}
-
 // width is how many terminal columns s takes; wide East Asian characters take two.
 func width(s string) int {
 	n := 0
@@ -140,7 +130,7 @@ func width(s string) int {
 // indented.
 func (p paint) text(w io.Writer, s string) {
 	line, used := "", 0
-	for _, word := range strings.Fields(printable(s)) {
+	for _, word := range strings.Fields(workspace.Printable(s)) {
 		switch n := width(word); {
 		case used == 0:
 			line, used = word, n
@@ -161,7 +151,7 @@ func fitted(rows [][]string) [][]string {
 	for i := range rows[0] {
 		widest := 0
 		for _, r := range rows {
-			widest = max(widest, width(printable(r[i])))
+			widest = max(widest, width(workspace.Printable(r[i])))
 		}
 		if i == 0 {
 			first = widest
@@ -174,7 +164,7 @@ func fitted(rows [][]string) [][]string {
 	room := max(12, first-(total-columns))
 	out := make([][]string, len(rows))
 	for i, r := range rows {
-		out[i] = append([]string{ending(printable(r[0]), room)}, r[1:]...)
+		out[i] = append([]string{ending(workspace.Printable(r[0]), room)}, r[1:]...)
 	}
 	return out
 }

@@ -20,6 +20,9 @@ func CollectBenchmarks(files map[string][]byte) ([]byte, error) {
 			continue
 		}
 		v, err := decodeOrdered(files[name])
+		if err == nil {
+			_, err = encodeIndented(v) // alone, so that the error names the file
+		}
 		if err != nil {
 			return nil, fmt.Errorf("collect benchmarks: %s: %w", name, err)
 		}
@@ -44,7 +47,11 @@ func CollectEvals(files map[string][]byte) ([]byte, error) {
 			continue
 		}
 		for _, found := range evalResults(files, dir, meta) {
-			rows = append(rows, evalRows(found, meta)...)
+			added := evalRows(found, meta)
+			if _, err := encodeIndented(added); err != nil {
+				return nil, fmt.Errorf("collect evals: %s: %w", found.file, err)
+			}
+			rows = append(rows, added...)
 		}
 	}
 	out, err := encodeIndented(rows)

@@ -4,9 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
+
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // The kinds of a Line.
@@ -63,7 +64,7 @@ func ReadLines(r io.Reader) ([]Line, error) {
 			return nil, fmt.Errorf("read rows: line %d: more than %d lines or %d bytes", n, maxLines, maxFileBytes)
 		}
 		var l Line
-		if err := decodeStrict(s.Bytes(), &l); err != nil {
+		if err := workspace.DecodeStrict(s.Bytes(), &l); err != nil {
 			return nil, fmt.Errorf("read rows: line %d: %w", n, err)
 		}
 		if err := l.check(); err != nil {
@@ -75,20 +76,4 @@ func ReadLines(r io.Reader) ([]Line, error) {
 		return nil, fmt.Errorf("read rows: line %d: %w", len(lines)+1, err)
 	}
 	return lines, nil
-}
-
-// decodeStrict decodes exactly one JSON value and refuses unknown keys.
-func decodeStrict(src []byte, v any) error {
-	dec := json.NewDecoder(bytes.NewReader(src))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(v); err != nil {
-		if errors.Is(err, io.EOF) {
-			return errors.New("empty where a JSON value was expected")
-		}
-		return err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("more than one JSON value")
-	}
-	return nil
 }

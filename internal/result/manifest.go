@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // The modes of a run.
@@ -50,7 +52,7 @@ type ManifestPoint struct {
 // or mode, and a family or point named twice are errors.
 func ParseManifest(src []byte) (Manifest, error) {
 	var m Manifest
-	if err := decodeStrict(src, &m); err != nil {
+	if err := workspace.DecodeStrict(src, &m); err != nil {
 		return Manifest{}, fmt.Errorf("manifest: %w", err)
 	}
 	if err := m.check(); err != nil {

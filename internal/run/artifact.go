@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,11 +30,27 @@ type stat struct {
 }
 
 func (a *artifacts) write(name, file string, data []byte) error {
-	if err := os.MkdirAll(filepath.Join(a.dir, name), 0o755); err != nil {
-		return err
+	err := os.MkdirAll(filepath.Join(a.dir, name), 0o755)
+	if err == nil {
+		err = workspace.WriteFile(filepath.Join(a.dir, name, file), data, 0o644)
 	}
-	return workspace.WriteFile(filepath.Join(a.dir, name, file), data, 0o644)
+	if noRoom(err) {
+		return &fullError{a.dir, err}
+	}
+	return err
 }
+
+// fullError says that the artifacts have no room. A run that cannot keep what
+// it measures ends.
+type fullError struct {
+	dir string
+	err error
+}
+
+func (f *fullError) Error() string {
+	return fmt.Sprintf("no room for the artifacts in %s: %v", f.dir, f.err)
+}
+func (f *fullError) Unwrap() error { return f.err }
 
 // plan writes what is expected, before anything is measured.
 func (a *artifacts) plan(m result.Manifest, in intent) error {
@@ -63,11 +80,21 @@ func (a *artifacts) plan(m result.Manifest, in intent) error {
 	return a.write("changelog-metadata", "changelog_metadata.json", append(plan.Metadata, '\n'))
 }
 
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
 var errNoRows = errors.New("the job left no rows")
 
+// logsOf is the folder with the logs of a job.
+func logsOf(job Job) string { return "server_logs_" + job.Name }
+
 // job keeps what a job left in out: its rows always, its results when they
-// are valid, its logs always.
-func (a *artifacts) job(job Job, out string) ([]result.Line, error) {
+// are valid, its logs always. ran is how it ended.
+func (a *artifacts) job(job Job, out string, ran error) ([]result.Line, error) {
 	if a.stats == nil {
 		a.stats, a.bench, a.evals = map[string]*stat{}, map[string][]byte{}, map[string][]byte{}
 	}
@@ -80,7 +107,7 @@ func (a *artifacts) job(job Job, out string) ([]result.Line, error) {
 	logs := a.logs(job, out)
 	src, err := os.ReadFile(filepath.Join(out, result.RowsFile))
 	if errors.Is(err, fs.ErrNotExist) { // it was killed, or had no room
-		lines := job.lostLines(result.Failed)
+		lines := job.lostLines(result.Failed, cmp.Or(text(ran), errNoRows.Error()))
 		a.lines = append(a.lines, lines...)
 		return lines, errors.Join(errNoRows, logs)
 	}
@@ -147,7 +174,7 @@ func (a *artifacts) logs(job Job, out string) error {
 			continue
 		}
 		if err == nil {
-			err = a.write("server_logs_"+job.Name, name, job.hideSecrets(src))
+			err = a.write(logsOf(job), name, job.hideSecrets(src))
 		}
 		if err != nil {
 			return err

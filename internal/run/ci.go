@@ -26,6 +26,7 @@ type CI struct {
 	Config  workspace.Config // used when the base branch has no refit.yaml
 	Images  image.Library
 	Cache   image.Cache
+	Site    Site   // of this machine
 	Out     string // each directory directly below becomes an artifact
 	Refit   string // path of this binary
 	RunID   int64
@@ -105,6 +106,10 @@ func (c CI) measure(ctx context.Context, in intent) error {
 			failed = append(failed, err)
 			broken[t.Family.ID] = in.FailFast
 		}
+		if errors.As(err, new(*fullError)) {
+			_ = a.finish() // the rows may be what there is room for; that there is none is said
+			return errors.Join(failed...)
+		}
 	}
 	return errors.Join(append(failed, a.finish())...)
 }
@@ -117,12 +122,21 @@ func (c CI) check(ctx context.Context, in intent) ([]task, error) {
 		return nil, err
 	}
 	defer closeTree(tree)
+	cat, _, err := c.catalogue(ctx, in)
+	if err != nil {
+		return nil, err
+	}
 	var todo []task
 	for _, p := range in.Plan.Families {
+		weights, err := c.Site.Weights(cat.Runners, p.Family.Entry)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Family.ID, err)
+		}
 		for _, t := range tasks(p) {
 			if t.Family.Entry.Multinode {
 				return nil, fmt.Errorf("%s: multi-node families cannot run on one machine", t.Family.ID)
 			}
+			t.Weights = weights
 			script, err := t.script(tree)
 			if err != nil {
 				return nil, err
@@ -193,19 +207,25 @@ func (c CI) job(ctx context.Context, in intent, t task, p placed, local Local, o
 	job := Job{
 		Version: JobVersion, Name: resultName(t.Point.Row, t.Point.Fingerprint, runner),
 		Family: t.Family.ID, Key: t.Point.Key, Fingerprint: t.Point.Fingerprint, Label: t.Point.Label(), Row: t.Point.Row,
-		Throughput: t.Throughput, Eval: t.Eval, Image: t.Family.Entry.Image, Digest: p.Image.Digest, Root: p.Root,
+		Throughput: t.Throughput, Eval: t.Eval, Image: t.Family.Entry.Image, Digest: p.Image.Digest, Root: p.Root, Weights: t.Weights,
 		Env: append(passed(in.Config.Jobs.Env), p.Env...), Script: script,
 		Provenance: result.Provenance{RunID: c.RunID, Attempt: c.Attempt, Head: in.Head, Branch: in.Branch, Event: in.Event,
 			Runner: runner, Client: cmp.Or(in.Config.Jobs.Client, OwnClient)},
 		EvalTask: in.Config.Evals.Task, EvalData: in.Config.Evals.Data.Path, EvalSHA256: in.Config.Evals.Data.SHA256,
 	}
 	ran := local.Run(ctx, job, in.Head, out, say)
-	lines, err := a.job(job, out)
+	lines, err := a.job(job, out, ran)
 	if ran == nil || !errors.Is(err, errNoRows) { // why there are none is known then
 		ran = errors.Join(ran, err)
 	}
+	if noRoom := new(fullError); errors.As(err, &noRoom) { // everything else is because of it
+		ran = noRoom
+	}
 	if ran != nil {
 		say("failed: " + strings.ReplaceAll(ran.Error(), "\n", "; "))
+		if _, err := os.Stat(filepath.Join(c.Out, logsOf(job))); err == nil {
+			say("its logs: artifact " + logsOf(job))
+		}
 		return fmt.Errorf("%s: %w", t.title(), ran)
 	}
 	say(sentence(lines))

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/refit-bench/refit/internal/bench"
 	"github.com/refit-bench/refit/internal/eval"
@@ -56,6 +57,9 @@ func (j Job) collect(env map[string]string, lost string, end *Ending) error {
 		}
 		lines = append(lines, result.Line{Kind: result.KindEval, Eval: &row})
 	}
+	if why := end.problem(); why != nil {
+		explain(lines, j.redactor().hideText(why.Error()))
+	}
 	var b bytes.Buffer
 	if err := result.WriteLines(&b, lines); err != nil {
 		return err
@@ -63,11 +67,20 @@ func (j Job) collect(env map[string]string, lost string, end *Ending) error {
 	return workspace.WriteFile(filepath.Join(j.Out, result.RowsFile), b.Bytes(), 0o644)
 }
 
+// explain says in lost rows why they are.
+func explain(lines []result.Line, why string) {
+	for _, l := range lines {
+		if l.Row != nil && l.Row.Result != result.Passed {
+			l.Row.Health.Reasons = append(l.Row.Health.Reasons, strings.ReplaceAll(why, "\n", "; "))
+		}
+	}
+}
+
 // keepLog copies a log's end, with secrets hidden, when there is one.
 func (j Job) keepLog(name string, end *Ending) {
-	src, err := tailOf(filepath.Join(j.Checkout, name), maxLog)
+	src, err := j.redactor().tail(filepath.Join(j.Checkout, name), maxLog)
 	if err == nil {
-		err = workspace.WriteFile(filepath.Join(j.Out, name), j.hideSecrets(src), 0o644)
+		err = workspace.WriteFile(filepath.Join(j.Out, name), src, 0o644)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		end.add(fmt.Errorf("keep %s: %w", name, err))
@@ -96,8 +109,8 @@ func (j Job) emptyEval() result.EvalRow {
 // defaultTask is the eval of a workspace that names none.
 const defaultTask = "gsm8k"
 
-// lostLines are the rows of a job that left none.
-func (j Job) lostLines(lost string) []result.Line {
+// lostLines are the rows of a job that left none, because of why.
+func (j Job) lostLines(lost, why string) []result.Line {
 	var lines []result.Line
 	if j.Throughput {
 		row := j.emptyRow()
@@ -109,6 +122,7 @@ func (j Job) lostLines(lost string) []result.Line {
 		row.Result = lost
 		lines = append(lines, result.Line{Kind: result.KindEval, Eval: &row})
 	}
+	explain(lines, why)
 	return lines
 }
 

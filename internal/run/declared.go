@@ -30,7 +30,7 @@ func (s session) declared(ctx context.Context, out *os.File) error {
 	if ctx.Err() != nil || errors.As(err, &death) {
 		return err
 	}
-	s.end.Said = string(s.hideSecrets([]byte(err.Error())))
+	s.end.Said = s.redactor().hideText(err.Error())
 	return nil
 }
 
@@ -47,7 +47,7 @@ func (s session) steps(ctx context.Context, out *os.File) error {
 	if err != nil {
 		return err
 	}
-	log, err := newEngineLog(s.serverLog(), d.Ready.Fatal)
+	log, err := newEngineLog(s.serverLog(), d.Ready.Fatal, s.redactor())
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (t task) verify(tree fs.FS, script string) error {
 	if t.Point.Settings().Scenario != matrix.Fixed {
 		return fmt.Errorf("%s: a declarative recipe measures %s, not %s", script, matrix.Fixed, t.Point.Settings().Scenario)
 	}
-	j := Job{Name: "r", Row: t.Point.Row, Throughput: t.Throughput, Eval: t.Eval, Provenance: result.Provenance{Runner: "r"}}
+	j := Job{Name: "r", Row: t.Point.Row, Weights: t.Weights, Throughput: t.Throughput, Eval: t.Eval, Provenance: result.Provenance{Runner: "r"}}
 	_, _, err = commandOf(d, contract(j, 1))
 	return err
 }

@@ -19,18 +19,19 @@ var fatal string
 
 // engineLog reads a growing log for lines that say why an engine ends.
 type engineLog struct {
-	path   string
-	own    []*regexp.Regexp // of the recipe, which may mean any line
-	common []*regexp.Regexp
+	path    string
+	own     []*regexp.Regexp // of the recipe, which may mean any line
+	common  []*regexp.Regexp
+	secrets *redactor // what its lines must not tell
 
 	read int64  // bytes looked at
 	part []byte // of a line that has no end yet
 	hit  string
 }
 
-func newEngineLog(path string, own []*regexp.Regexp) (*engineLog, error) {
+func newEngineLog(path string, own []*regexp.Regexp, secrets *redactor) (*engineLog, error) {
 	common, err := fatalPatterns()
-	return &engineLog{path: path, own: own, common: common}, err
+	return &engineLog{path: path, own: own, common: common, secrets: secrets}, err
 }
 
 func fatalPatterns() ([]*regexp.Regexp, error) {
@@ -111,7 +112,7 @@ func (l *engineLog) fatal(line string) string {
 		return false
 	}
 	if line != "" && (matches(l.own) || matches(l.common) && !benign(line)) {
-		return clipped(line)
+		return clipped(l.secrets.hideText(line))
 	}
 	return ""
 }
@@ -162,7 +163,7 @@ func clipped(line string) string {
 // traceback the line that names the exception, and a symptom only when there
 // is nothing else. last is the log's last line.
 func (l *engineLog) firstError() (first, last string) {
-	src, err := tailOf(l.path, maxScan)
+	src, err := l.secrets.tail(l.path, maxScan)
 	if err != nil {
 		return "", ""
 	}

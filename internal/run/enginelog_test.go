@@ -14,7 +14,7 @@ func logOf(t *testing.T, text string, own ...*regexp.Regexp) *engineLog {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l, err := newEngineLog(path, own)
+	l, err := newEngineLog(path, own, newRedactor(nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,9 @@ func contract(j Job, port int) map[string]string {
 		"RUNNER_NAME": j.Provenance.Runner, "RUNNER_TYPE": r.Str("runner"), "PORT": strconv.Itoa(port),
 		"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": filepath.Join(j.home(), "pycache"),
 	}
+	if j.Weights != "" {
+		env["MODEL_PATH"] = j.Weights
+	}
 	scenario(env, r)
 	if e := r.Row("router"); r.Has("router") {
 		env["ROUTER_METADATA"] = compact(e)
@@ -88,6 +91,7 @@ func (j Job) environment(contract map[string]string, refit, mark string) []strin
 	env["HOME"], env["TMPDIR"], env["LANG"] = j.home(), j.temp(), "C.UTF-8"
 	env["REFIT"], env["REFIT_DIED"], env[markName] = refit, j.deathFile(), mark
 	env["REFIT_EVAL_TASK"], env["REFIT_EVAL_DATA"], env["REFIT_EVAL_SHA256"] = j.EvalTask, j.EvalData, j.EvalSHA256
+	env[secretsVariable] = strings.Join(j.secretNames(), ",")
 	list := make([]string, 0, len(env))
 	for name, value := range env {
 		list = append(list, name+"="+value)
@@ -98,22 +102,4 @@ func (j Job) environment(contract map[string]string, refit, mark string) []strin
 
 func joinPaths(first, second string) string {
 	return strings.Trim(first+":"+second, ":")
-}
-
-// hideSecrets replaces the values of secret variables in a text.
-func (j Job) hideSecrets(text []byte) []byte {
-	s := string(text)
-	for _, kv := range j.Env {
-		name, value, _ := strings.Cut(kv, "=")
-		if secretName(name) && len(value) >= 4 {
-			s = strings.ReplaceAll(s, value, "***")
-		}
-	}
-	return []byte(s)
-}
-
-func secretName(name string) bool {
-	return slices.ContainsFunc([]string{"TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "API_KEY"}, func(word string) bool {
-		return strings.Contains(strings.ToUpper(name), word)
-	})
 }

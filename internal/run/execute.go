@@ -90,6 +90,7 @@ func (j Job) run(ctx context.Context, d Deps) error {
 	if err := j.collect(env, lost, &end); err != nil {
 		end.add(err)
 	}
+	end.hide(j.redactor())
 	if err := writeJSON(filepath.Join(j.Out, endingFile), end); err != nil {
 		end.add(err)
 	}
@@ -105,7 +106,7 @@ const endingFile = "ending.json"
 // add notes what went wrong with processes and files. A file that is not there
 // is a result that was not left.
 func (e *Ending) add(err error) {
-	if e.Full == "" && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)) {
+	if e.Full == "" && noRoom(err) {
 		e.Full = err.Error()
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -115,12 +116,25 @@ func (e *Ending) add(err error) {
 	e.Problems = append(e.Problems, err.Error())
 }
 
+// hide hides secrets in everything that was said.
+func (e *Ending) hide(r *redactor) {
+	e.Said, e.Full, e.Told = r.hideText(e.Said), r.hideText(e.Full), r.hideText(e.Told)
+	for _, list := range [][]string{e.Missing, e.Problems} {
+		for i, text := range list {
+			list[i] = r.hideText(text)
+		}
+	}
+	if e.Death != nil {
+		e.Death = &Death{e.Death.Phase, r.hideText(e.Death.Line)}
+	}
+}
+
 // problem is nil when both accounts say that all is well. A full disk,
 // a word from outside and a dead engine explain what else is wrong.
 func (e Ending) problem() error {
 	switch {
 	case e.Full != "":
-		return errors.New("no room for the files of the job: " + e.Full)
+		return full("no room for the files of the job: " + e.Full)
 	case e.Told != "":
 		return errors.New("job told to end: " + e.Told)
 	}
@@ -140,6 +154,16 @@ func (e Ending) problem() error {
 		}
 	}
 	return errors.Join(all...)
+}
+
+// full is an error for lack of room, as it was written down.
+type full string
+
+func (f full) Error() string        { return string(f) }
+func (f full) Is(target error) bool { return target == syscall.ENOSPC }
+
+func noRoom(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
 // prepare makes the job's folders, records it and puts the seam in. It returns
@@ -196,24 +220,25 @@ func (j Job) measure(ctx context.Context, d Deps, contract map[string]string, en
 	if s.group, err = startGroup(s.mark); err != nil {
 		return errors.Join(err, file.Close())
 	}
+	s.group.below = adopt()
 	fmt.Fprintf(orDiscard(d.Stdout), "engine starts on port %d\n", end.Port)
 	work := s.bash
 	if recipe.IsDeclared(j.Script) {
 		work = s.declared
 	}
-	err = s.group.within(io.MultiWriter(log, s.last, &bounded{w: orDiscard(d.Stderr), left: maxLog}), d.Grace, func(out *os.File) error { return work(ctx, out) })
+	// Secrets go before anything is cut, because a part of one is one.
+	said := j.redactor().writer(io.MultiWriter(log, s.last, &bounded{w: orDiscard(d.Stderr), left: maxLog}))
+	err = s.group.within(said, d.Grace, func(out *os.File) error { return work(ctx, out) })
+	_ = said.Close() // the writers behind it keep their own mistakes
 	errors.As(err, &end.Death)
-	if end.Death != nil {
-		end.Death = &Death{end.Death.Phase, string(j.hideSecrets([]byte(end.Death.Line)))}
-	}
 	if end.ExitCode != 0 && end.Said == "" {
-		end.Said = string(j.hideSecrets([]byte(s.last.complaint())))
+		end.Said = s.last.complaint()
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) || end.Death != nil { // told by the exit code and the death
 		err = nil
 	}
-	return errors.Join(err, log.err, file.Close(), released(end.Port, d.Grace))
+	return errors.Join(err, log.err, file.Close(), leftPort(end.Port, d.Grace))
 }
 
 // mark is what the job's processes carry. It continues that of this process,

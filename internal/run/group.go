@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -19,6 +20,7 @@ type group struct {
 	leader *exec.Cmd
 	alive  io.Closer // closing it wakes the watchdog
 	mark   string
+	below  descendants // nothing unless adopted
 
 	children sync.WaitGroup // members that start started
 }
@@ -120,6 +122,7 @@ func (g *group) end(grace time.Duration) error {
 		return fmt.Errorf("processes %v do not end", g.members())
 	}
 	g.children.Wait()
+	g.below.reap()
 	return nil
 }
 
@@ -137,15 +140,16 @@ func (g *group) terminate(grace time.Duration) bool {
 }
 
 // members lists the living processes of the job without the watchdog: those
-// of the process group and those that carry the mark in their environment.
+// below this process, those of the process group and those that carry the mark
+// in their environment.
 func (g *group) members() []int {
-	var pids []int
+	pids := g.below.living()
 	for _, pid := range running() {
 		k, err := kernelView(pid)
 		if err != nil || !k.alive() || pid == g.leader.Process.Pid || pid == os.Getpid() {
 			continue
 		}
-		if k.group == g.leader.Process.Pid || markOf(pid) == g.mark {
+		if (k.group == g.leader.Process.Pid || markOf(pid) == g.mark) && !slices.Contains(pids, pid) {
 			pids = append(pids, pid)
 		}
 	}

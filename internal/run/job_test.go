@@ -139,6 +139,21 @@ func TestLoadJobIsStrict(t *testing.T) {
 	check("relative", func(j *Job) { j.Out = "out" }, "absolute")
 	check("environment", func(j *Job) { j.Env = []string{"x"} }, "NAME=value")
 	check("multi-node", func(j *Job) { j.Row.Set("prefill", row()) }, "multi-node")
+	for _, more := range []string{"{}", "]", "x", "\x00"} {
+		if err := writeJSON(path, job(dir)); err != nil {
+			t.Fatal(err)
+		}
+		src, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, append(src, more...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := LoadJob(path); err == nil || !strings.HasSuffix(err.Error(), path+": more than one JSON value") {
+			t.Errorf("%q after the object: got %v", more, err)
+		}
+	}
 	if err := os.WriteFile(path, []byte(`{"version": 1, "nmae": "r"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}

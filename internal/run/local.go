@@ -29,6 +29,7 @@ type Local struct {
 // Run gives the job its own copy of the commit, starts it as a process and
 // waits. say gets the job's lines for people. Whatever the job left is moved
 // to out, which must not exist yet. When this process dies, so does the job.
+// This process must start nothing else meanwhile: it is ended with the job.
 func (l Local) Run(ctx context.Context, job Job, commit, out string, say func(string)) error {
 	if err := os.MkdirAll(l.Dir, 0o755); err != nil {
 		return fmt.Errorf("local executor: %w", err)
@@ -90,19 +91,21 @@ func (l Local) start(ctx context.Context, job Job, file string, say func(string)
 	if err != nil {
 		return fmt.Errorf("local executor: %w", err)
 	}
+	below := adopt()
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("local executor: %w", err)
 	}
 	pass(steps, say)
 	err = cmd.Wait()
-	left := killMarked(mark, grace) // a job that was killed could not do that itself
+	// A job that was killed could not do that itself.
+	left := errors.Join(killMarked(mark, grace), below.end(grace))
 	switch {
 	case err == nil:
 		return left
 	case ctx.Err() != nil:
 		return errors.Join(context.Cause(ctx), left)
 	}
-	return errors.Join(verdict(job, fmt.Errorf("job process: %w%s", err, because(said.complaint()))), left)
+	return errors.Join(verdict(job, err, said.complaint()), left)
 }
 
 // pass hands on lines until the writer ends.
@@ -145,15 +148,22 @@ func (t *tail) complaint() string {
 	return ""
 }
 
-// verdict is what the job itself says about its end, else err.
-func verdict(job Job, err error) error {
+// verdict is what the job itself says about its end: in its folder or, when it
+// had no room there, with its last words.
+func verdict(job Job, err error, said string) error {
 	src, readErr := os.ReadFile(filepath.Join(job.Out, endingFile))
 	var e Ending
-	if readErr != nil || json.Unmarshal(src, &e) != nil {
-		return err
+	if readErr == nil && json.Unmarshal(src, &e) == nil {
+		if own := e.problem(); own != nil {
+			return own
+		}
 	}
-	if own := e.problem(); own != nil {
-		return own
+	own, ok := strings.CutPrefix(said, "job "+job.Name+": ")
+	switch {
+	case ok && strings.HasSuffix(own, syscall.ENOSPC.Error()):
+		return full(own)
+	case ok:
+		return errors.New(own)
 	}
-	return err
+	return fmt.Errorf("job process: %w%s", err, because(said))
 }

@@ -20,6 +20,15 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
+// leftPort makes sure that a job, all of whose processes are gone, has left its
+// port. Whoever is seen there took it in its place.
+func leftPort(port int, limit time.Duration) error {
+	if len(holders(port)) > 0 {
+		return nil
+	}
+	return released(port, limit)
+}
+
 // released waits until a port can be listened on again.
 func released(port int, limit time.Duration) error {
 	deadline := time.Now().Add(limit)

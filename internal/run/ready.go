@@ -58,7 +58,7 @@ func WaitReadyCommand(ctx context.Context, args []string, stdout, stderr io.Writ
 		return err
 	}
 	var err error
-	if w.log, err = newEngineLog(w.path, nil); err != nil {
+	if w.log, err = newEngineLog(w.path, nil, inherited()); err != nil {
 		return err
 	}
 	w.engine = processOf(w.pid)
@@ -102,7 +102,7 @@ func (w *waiting) parse(args []string) error {
 func (w *waiting) ready(ctx context.Context) error {
 	took, err := w.wait(ctx)
 	if err != nil {
-		if tail, readErr := tailOf(w.path, 8<<10); readErr == nil {
+		if tail, readErr := w.log.secrets.tail(w.path, 8<<10); readErr == nil {
 			fmt.Fprintf(w.stderr, "%s\n", lastLines(tail, 50))
 		}
 		return err

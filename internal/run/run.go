@@ -5,8 +5,6 @@
 package run
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/refit-bench/refit/internal/matrix"
 	"github.com/refit-bench/refit/internal/result"
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // ErrSkipped says that an event asks for no sweep; the error around it has the
@@ -44,6 +43,7 @@ type Job struct {
 	Image       string            `json:"image"`
 	Digest      string            `json:"digest"`
 	Root        string            `json:"root"`     // unpacked image
+	Weights     string            `json:"weights"`  // MODEL_PATH, "" = the engine fetches them
 	Env         []string          `json:"env"`      // of the image and of jobs.env, NAME=value
 	Checkout    string            `json:"checkout"` // the job's own copy of the commit, absolute
 	Script      string            `json:"script"`   // relative to Checkout, with slashes
@@ -80,10 +80,8 @@ func LoadJob(path string) (Job, error) {
 	if err != nil {
 		return Job{}, fmt.Errorf("job: %w", err)
 	}
-	dec := json.NewDecoder(bytes.NewReader(src))
-	dec.DisallowUnknownFields()
 	var j Job
-	if err := dec.Decode(&j); err != nil {
+	if err := workspace.DecodeStrict(src, &j); err != nil {
 		return Job{}, fmt.Errorf("job: %s: %w", path, err)
 	}
 	if err := j.check(); err != nil {

@@ -16,6 +16,7 @@ type task struct {
 	Point      matrix.Point
 	Throughput bool
 	Eval       bool
+	Weights    string // where they are staged, "" = the engine fetches them
 }
 
 // tasks lists a family's jobs in the order of its points; points that are

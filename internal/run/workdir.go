@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -39,8 +40,23 @@ func workDir(base string) (dir string, release func() error, err error) {
 	}
 	return dir, func() error {
 		defer lock.Close()
-		return os.RemoveAll(dir)
+		return removeWork(dir)
 	}, nil
+}
+
+// removeWork removes a run's folder, the file that it is known by last: what a
+// kill leaves of a removal is cleared by the next run.
+func removeWork(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.Name() != ownerFile {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return os.RemoveAll(dir)
 }
 
 // clearWork removes the folders whose lock nobody holds. What cannot be
@@ -56,7 +72,7 @@ func clearWork(base string) {
 			continue
 		}
 		if lock, ok, err := workspace.TryLock(owner); err == nil && ok {
-			_ = os.RemoveAll(dir)
+			_ = removeWork(dir)
 			lock.Close()
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/refit-bench/refit/internal/candidate"
+	"github.com/refit-bench/refit/internal/forge"
 )
 
 // Drive advances a candidate until it has an outcome, asking again every so
@@ -31,4 +32,13 @@ func Pause(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// Poll is how often a waiting candidate is looked at: a forge on this machine
+// costs nothing, one elsewhere counts its requests by the hour.
+func (p *Parts) Poll() time.Duration {
+	if forge.Loopback(hostOf(p.Address.Forge)) {
+		return time.Second
+	}
+	return 30 * time.Second
 }

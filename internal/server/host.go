@@ -60,6 +60,9 @@ func (h *Host) Start(ctx context.Context) (err error) {
 	if err := h.Workspace.EnsureState(); err != nil {
 		return fmt.Errorf("serve: %w", err)
 	}
+	if err := checkRoom(h.Workspace); err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
 	lock, ok, err := workspace.TryLock(h.Workspace.State("serve.lock"))
 	if err != nil {
 		return fmt.Errorf("serve: %w", err)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,6 +21,7 @@ import (
 	"github.com/refit-bench/refit/internal/image"
 	"github.com/refit-bench/refit/internal/result"
 	"github.com/refit-bench/refit/internal/result/api"
+	"github.com/refit-bench/refit/internal/run"
 	"github.com/refit-bench/refit/internal/store"
 	"github.com/refit-bench/refit/internal/workspace"
 )
@@ -30,15 +34,16 @@ type Parts struct {
 	Store     *store.Store
 	Own       bool // this process hosts them
 
-	token string
-	host  *Host
-	now   func() time.Time
+	token    string
+	host     *Host
+	now      func() time.Time
+	patience time.Duration // of one call of the forge; 0 is the client's own
 }
 
 // Attach finds the process that serves the workspace, or hosts the parts here.
 func Attach(ctx context.Context, w *workspace.Workspace, refit string, log io.Writer, now func() time.Time) (*Parts, error) {
 	p, err := attach(ctx, w, refit, log, now)
-	if err == nil && behind(ctx, w) {
+	if err == nil && !elsewhere(w) && behind(ctx, w) {
 		fmt.Fprintln(log, "note: the embedded forge's main lacks this checkout's HEAD; to put it there: git push .refit/forge.git HEAD:main")
 	}
 	return p, err
@@ -56,21 +61,31 @@ func behind(ctx context.Context, w *workspace.Workspace) bool {
 }
 
 func attach(ctx context.Context, w *workspace.Workspace, refit string, log io.Writer, now func() time.Time) (*Parts, error) {
+	p := &Parts{Workspace: w, now: now}
+	p.patience, _ = ctx.Value(patience{}).(time.Duration)
+	if elsewhere(w) {
+		err := supported(w)
+		if err == nil {
+			p.token, err = credential(w)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	for try := 1; ; try++ {
 		h := &Host{Workspace: w, Refit: refit, Log: log, Now: now}
-		err := h.Start(ctx)
+		err := p.own(ctx, h)
 		if err == nil {
-			p := &Parts{Workspace: w, Address: h.Address, Store: h.Store, Own: true, token: h.token, host: h, now: now}
-			if err := p.prepare(ctx); err != nil {
-				return nil, errors.Join(err, p.Close())
-			}
 			return p, nil
 		}
 		if !errors.Is(err, ErrRunning) {
 			return nil, err
 		}
 		if a, err := served(w); err == nil {
-			return join(ctx, w, a, now)
+			if err := p.join(ctx, a); err != nil {
+				return nil, err
+			}
+			return p, nil
 		} else if try == joinTries {
 			return nil, fmt.Errorf("%w and does not answer yet: %w", ErrRunning, err)
 		}
@@ -78,6 +93,40 @@ func attach(ctx context.Context, w *workspace.Workspace, refit string, log io.Wr
 			return nil, err
 		}
 	}
+}
+
+// patience is the key of WithPatience.
+type patience struct{}
+
+// WithPatience makes parts whose forge client waits d for each of its calls
+// instead of minutes. Tests that meet a silent forge use it.
+func WithPatience(ctx context.Context, d time.Duration) context.Context {
+	return context.WithValue(ctx, patience{}, d)
+}
+
+// own hosts the parts in this process.
+func (p *Parts) own(ctx context.Context, h *Host) error {
+	if elsewhere(p.Workspace) {
+		if err := h.startBeside(ctx); err != nil {
+			return err
+		}
+		p.Address, p.Store, p.Own, p.host = h.Address, h.Store, true, h
+		p.Address.Forge = p.api()
+		return nil
+	}
+	if err := h.Start(ctx); err != nil {
+		return err
+	}
+	p.Address, p.Store, p.Own, p.token, p.host = h.Address, h.Store, true, h.token, h
+	if err := p.prepare(ctx); err != nil {
+		return errors.Join(err, p.Close())
+	}
+	return nil
+}
+
+// api is the address of a forge elsewhere.
+func (p *Parts) api() string {
+	return cmp.Or(strings.TrimRight(p.Workspace.Config.Forge.URL, "/"), "https://api.github.com")
 }
 
 // A process that holds the lock is starting, serving or ending: for ten
@@ -104,16 +153,17 @@ func served(w *workspace.Workspace) (Address, error) {
 }
 
 // join uses the parts of another process.
-func join(ctx context.Context, w *workspace.Workspace, a Address, now func() time.Time) (*Parts, error) {
-	token, err := readToken(w.State("token"))
-	if err != nil {
-		return nil, err
+func (p *Parts) join(ctx context.Context, a Address) (err error) {
+	p.Address = a
+	if elsewhere(p.Workspace) {
+		p.Address.Forge = p.api()
+	} else if a.Forge == noForge {
+		return fmt.Errorf("%w, and without a forge: it was started when forge.kind was github, stop it", ErrRunning)
+	} else if p.token, err = readToken(p.Workspace.State("token")); err != nil {
+		return err
 	}
-	s, err := store.Open(ctx, w.State("store.db"))
-	if err != nil {
-		return nil, err
-	}
-	return &Parts{Workspace: w, Address: a, Store: s, token: token, now: now}, nil
+	p.Store, err = store.Open(ctx, p.Workspace.State("store.db"))
+	return err
 }
 
 // prepare gives a fresh embedded forge the label that asks for sweeps.
@@ -145,7 +195,11 @@ func (p *Parts) Close() error {
 
 // Forge is a client of the workspace's forge with this user's credential.
 func (p *Parts) Forge() (*forge.Client, error) {
-	return forge.New(p.Address.Forge, p.token, repository(p.Workspace.Config))
+	c, err := forge.New(p.Address.Forge, p.token, repository(p.Workspace.Config))
+	if err == nil {
+		c.Patience = p.patience
+	}
+	return c, err
 }
 
 // Bare is the embedded forge's repository.
@@ -160,17 +214,19 @@ func (p *Parts) Shepherd(tell func(candidate.Event)) (*candidate.Shepherd, error
 	w := p.Workspace
 	return &candidate.Shepherd{
 		Forge:    c,
-		Web:      p.Address.Forge + "/" + repository(w.Config),
+		Web:      webOf(p.Address.Forge) + "/" + repository(w.Config),
 		Ledger:   p.Store,
 		Feeds:    &api.Client{Base: p.Address.Dashboard},
 		APIURL:   p.Address.Dashboard,
 		History:  p.history,
 		Images:   image.Library{Layout: imageDir(w)},
 		Cache:    image.Cache{Dir: w.State("cache")},
-		Tree:     func(ctx context.Context, commit string) (fs.FS, error) { return p.Bare().FS(ctx, commit) },
+		Tree:     p.trees(c),
 		Config:   w.Config,
 		Paths:    w.Paths,
-		Capacity: localCapacity,
+		Capacity: p.capacity,
+		Weights:  weights(p.Workspace),
+		Help:     run.Helper{Cache: image.Cache{Dir: w.State("cache")}}.Help,
 		Local:    p.local,
 		Keep:     p.keep,
 		Holder:   workspace.Process(),
@@ -191,10 +247,36 @@ func (p *Parts) history(ctx context.Context, family, digest string) ([]result.Ro
 	return rows, evals, err
 }
 
-// localCapacity: the embedded forge runs one workflow run at a time and queues
-// the others, so this machine always has room for one more.
-func localCapacity(_ context.Context, runner string) gate.Verdict {
-	return gate.Verdict{Gate: "capacity", Answer: gate.Pass, Reason: "local executor: runs of " + runner + " queue on this machine"}
+// trees reads commits of the forge: out of its own repository where it is
+// embedded, else out of the checkout when that has the commit already, and
+// through the API when not. Nothing is fetched into the checkout.
+func (p *Parts) trees(c *forge.Client) func(context.Context, string) (fs.FS, error) {
+	if !elsewhere(p.Workspace) {
+		return func(ctx context.Context, commit string) (fs.FS, error) { return p.Bare().FS(ctx, commit) }
+	}
+	objects := &forge.Objects{Client: c}
+	return func(ctx context.Context, commit string) (fs.FS, error) {
+		if commitForm.MatchString(commit) {
+			if fsys, err := (workspace.Repo{Dir: p.Workspace.Root}).FS(ctx, commit); err == nil {
+				return fsys, nil
+			}
+		}
+		return objects.Tree(ctx, commit)
+	}
+}
+
+// commitForm is a commit by its full name: a branch of the checkout may be
+// somewhere else than the forge's.
+var commitForm = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// capacity: a forge runs what it has runners for and queues the others, so there
+// is always room for one more. The embedded one does one at a time.
+func (p *Parts) capacity(_ context.Context, runner string) gate.Verdict {
+	v := gate.Verdict{Gate: "capacity", Answer: gate.Pass, Reason: "local executor: runs of " + runner + " queue on this machine"}
+	if elsewhere(p.Workspace) {
+		v.Reason = "runs of " + runner + " queue at the forge"
+	}
+	return v
 }
 
 // minFree is the free space below which doctor refuses to start.

@@ -107,8 +107,12 @@ func CI(w *workspace.Workspace, name, event, out string) (run.CI, error) {
 	if _, err := os.Stat(w.State("forge.git")); err == nil && w.Config.Forge.Kind == "local" {
 		repo.Dir = w.State("forge.git")
 	}
+	site, err := run.ReadSite(w.Root, w.Config.Clusters)
+	if err != nil {
+		return run.CI{}, err
+	}
 	return run.CI{
-		Name: strings.TrimSuffix(name, ".yml"), Event: payload, Repo: repo, Config: w.Config,
+		Name: strings.TrimSuffix(name, ".yml"), Event: payload, Repo: repo, Config: w.Config, Site: site,
 		Images: image.Library{Layout: imageDir(w)}, Cache: image.Cache{Dir: w.State("cache")}, Out: out,
 	}, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/refit-bench/refit/internal/forge/local"
 	"github.com/refit-bench/refit/internal/result"
 	"github.com/refit-bench/refit/internal/store"
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // run is what a workflow run of the embedded forge does: the command that the
@@ -26,6 +27,11 @@ import (
 // dies with this process. A run that measured is ingested; only those of pushes
 // to main are published.
 func (h *Host) run(ctx context.Context, r local.RunRequest) error {
+	if done, err := h.recall(r); err != nil {
+		return err
+	} else if done {
+		return h.ingest(ctx, r)
+	}
 	event := filepath.Join(filepath.Dir(r.Out), "event.json")
 	if err := os.WriteFile(event, r.Payload, 0o600); err != nil {
 		return err
@@ -53,6 +59,9 @@ func (h *Host) run(ctx context.Context, r local.RunRequest) error {
 	}
 	if out, err := os.ReadFile(output); err == nil && bytes.Contains(out, []byte("conclusion=skipped")) {
 		return local.ErrSkipped
+	}
+	if err := h.remember(r); err != nil {
+		return err
 	}
 	return h.ingest(ctx, r)
 }
@@ -150,7 +159,7 @@ func (p *prefixed) Write(b []byte) (int, error) {
 		if i < 0 {
 			return len(b), nil
 		}
-		if _, err := fmt.Fprintf(p.w, "%s%s\n", p.prefix, p.pending[:i]); err != nil {
+		if _, err := fmt.Fprintf(p.w, "%s%s\n", p.prefix, workspace.Printable(string(p.pending[:i]))); err != nil {
 			return len(b), err
 		}
 		p.pending = p.pending[i+1:]

@@ -1,12 +1,12 @@
 package sim
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 
 	"github.com/refit-bench/refit/internal/engine"
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // readFlags reads the declarations of a source directory. A build without the
@@ -24,12 +24,12 @@ func readFlags(source, options string) (engine.Model, error) {
 
 // readOptions reads an argument model in JSON.
 func readOptions(path string) (engine.Model, error) {
-	data, err := readBounded(path, 16<<20)
+	data, err := workspace.ReadFile(path, 16<<20)
 	if err != nil {
 		return engine.Model{}, err
 	}
 	var m engine.Model
-	if err := json.Unmarshal(data, &m); err != nil {
+	if err := workspace.DecodeStrict(data, &m); err != nil {
 		return engine.Model{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return m, nil

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/refit-bench/refit/internal/engine"
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // Env is what Main may touch: the log goes to Stderr, as the logs of real
@@ -91,7 +92,7 @@ func configure(args []string, env Env) (Config, int) {
 }
 
 func load(profile, source, options string) (Config, error) {
-	data, err := readBounded(profile, 1<<20)
+	data, err := workspace.ReadFile(profile, 1<<20)
 	if err != nil {
 		return Config{}, err
 	}
@@ -101,19 +102,6 @@ func load(profile, source, options string) (Config, error) {
 	}
 	flags, err := readFlags(source, options)
 	return Config{Profile: p, Flags: flags}, err
-}
-
-func readBounded(path string, most int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("read %s: larger than %d bytes", path, most)
-	}
-	return data, err
 }
 
 // reject prints what argparse prints.

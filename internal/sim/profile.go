@@ -1,15 +1,15 @@
 package sim
 
 import (
-	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // Profile describes one version of the simulated engine: how long its steps
@@ -97,13 +97,8 @@ func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Durat
 // figures out of range are errors.
 func ParseProfile(data []byte) (Profile, error) {
 	var p Profile
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&p); err != nil {
+	if err := workspace.DecodeStrict(data, &p); err != nil {
 		return Profile{}, fmt.Errorf("engine profile: %w", err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return Profile{}, fmt.Errorf("engine profile: text after the object")
 	}
 	if err := p.check(); err != nil {
 		return Profile{}, fmt.Errorf("engine profile: %w", err)

@@ -20,7 +20,7 @@ func TestParseProfileRejects(t *testing.T) {
 		{"accuracy-above-one", strings.Replace(good, `{"v`, `{"answers":{"accuracy":1.5},"v`, 1), "answers.accuracy"},
 		{"bad-digest", strings.Replace(good, `{"v`, `{"answers":{"lost":["abc"]},"v`, 1), "answers.lost[0]"},
 		{"negative-fault", strings.Replace(good, `{"v`, `{"faults":{"die-after-requests":-1},"v`, 1), "faults.die-after-requests"},
-		{"two-objects", good + good, "text after the object"},
+		{"two-objects", good + good, "more than one JSON value"},
 		{"empty", "", "engine profile"},
 	} {
 		_, err := ParseProfile([]byte(c.profile))

@@ -29,7 +29,9 @@ var (
 	envName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	sha256Hex  = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	repository = regexp.MustCompile(`^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$`)
-	refPrefix  = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
+	// A prefix stands in names of branches and at the start of comments' markers.
+	refPrefix  = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$`)
+	fileName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 	dimensions = []string{"throughput", "tpot", "accuracy"}
 	outcomes   = []string{"validated", "regressed", "capacity-deferred", "readiness-blocked", "incompatible", "duplicate",
 		"retired", "already-updated", "uncertain", "failed", "unexpected-error"}
@@ -60,9 +62,10 @@ func (d *decoder) checkPlaces(c Config) {
 	}
 	if c.Forge.Kind == "github" {
 		need(repository.MatchString(c.Forge.Repository), "forge.repository", "github", "owner/name")
+		need(c.Forge.URL == "" || web(c.Forge.URL), "forge.url", "github", "an http or https address")
 	}
 	if c.Results.Kind == "api" {
-		need(strings.HasPrefix(c.Results.URL, "http://") || strings.HasPrefix(c.Results.URL, "https://"), "results.url", "api", "an http or https address")
+		need(web(c.Results.URL), "results.url", "api", "an http or https address")
 	}
 	if c.Results.Kind == "postgres" {
 		need(c.Results.DSNFile != "", "results.dsn-file", "postgres", "the name of a file")
@@ -75,6 +78,10 @@ func (d *decoder) checkPlaces(c Config) {
 	}
 }
 
+func web(address string) bool {
+	return strings.HasPrefix(address, "http://") || strings.HasPrefix(address, "https://")
+}
+
 func (d *decoder) checkNames(c Config) {
 	each := func(key string, words []string, form *regexp.Regexp, want string) {
 		for _, w := range words {
@@ -85,11 +92,12 @@ func (d *decoder) checkNames(c Config) {
 	}
 	each("evals.lengths", c.Evals.Lengths, lengthPair, `"input/output" in tokens`)
 	each("jobs.env", c.Jobs.Env, envName, "names of environment variables")
-	each("policy.prefix", []string{c.Policy.Prefix}, refPrefix, "lower-case letters, digits and inner dashes")
+	each("policy.prefix", []string{c.Policy.Prefix}, refPrefix, "lower-case letters, digits and inner dashes, a letter first and 32 at most")
+	each("evals.task", []string{c.Evals.Task}, fileName, "a name of letters, digits, dots, dashes and underscores")
 	if c.Evals.Data.SHA256 != "" {
 		each("evals.data.sha256", []string{c.Evals.Data.SHA256}, sha256Hex, "64 lower-case hex digits")
 	}
-	for key, text := range map[string]string{"policy.sweep-label": c.Policy.SweepLabel, "forge.handoff-label": c.Forge.HandoffLabel, "evals.task": c.Evals.Task} {
+	for key, text := range map[string]string{"policy.sweep-label": c.Policy.SweepLabel, "forge.handoff-label": c.Forge.HandoffLabel} {
 		if strings.TrimSpace(text) == "" {
 			d.fail(d.line(key), "%s: want a name, got none", key)
 		}

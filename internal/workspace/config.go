@@ -16,9 +16,12 @@ type Config struct {
 	Policy   PolicyConfig   `yaml:"policy"`
 }
 
-// ForgeConfig names the forge: the embedded one (local) or github.
+// ForgeConfig names the forge: the embedded one (local) or github. URL is the
+// API of a server that speaks like GitHub, "" is github.com's. TokenFile holds
+// the write credential; it is relative to the workspace's root.
 type ForgeConfig struct {
 	Kind         string `yaml:"kind"`
+	URL          string `yaml:"url"`
 	Repository   string `yaml:"repository"`
 	Login        string `yaml:"login"`
 	TokenFile    string `yaml:"token-file"`

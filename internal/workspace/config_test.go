@@ -19,8 +19,8 @@ func TestParseConfigDefaults(t *testing.T) {
 		if diff := cmp.Diff(DefaultConfig(), got); diff != "" {
 			t.Errorf("ParseConfig(%s) (-want +got):\n%s", name, diff)
 		}
-		if len(settings) != 36 {
-			t.Errorf("ParseConfig(%s): got %d settings, want 36", name, len(settings))
+		if len(settings) != 37 {
+			t.Errorf("ParseConfig(%s): got %d settings, want 37", name, len(settings))
 		}
 	}
 }
@@ -45,7 +45,7 @@ policy:
 		t.Fatal(err)
 	}
 	want := DefaultConfig()
-	want.Forge = ForgeConfig{"github", "org/recipes", "bot", "/run/token", "handoff"}
+	want.Forge = ForgeConfig{"github", "", "org/recipes", "bot", "/run/token", "handoff"}
 	want.Images.Path = "../images"
 	want.Evals.Lengths, want.Evals.Floor, want.Evals.Data.Path = []string{"256/64"}, 2, "data/arith200.jsonl"
 	want.Policy.Require = map[string]string{"throughput": "no-worse", "accuracy": "no-worse"}
@@ -119,10 +119,11 @@ func TestParseConfigRefuses(t *testing.T) {
 		"broken-yaml":      {"a: b\n  c: [\n", "refit.yaml:2: mapping values are not allowed in this context"},
 		"bad-word":         {"ledger: stoer\n", `refit.yaml:1: unknown ledger "stoer" (did you mean "store"?)`},
 		"version-2":        {"version: 2\n", "refit.yaml:1: version: want 1, got 2"},
+		"github-url":       {"ledger: store\nforge: {kind: github, repository: o/r, url: ftp://h}\n", "refit.yaml:2: forge.url: github needs an http or https address"},
 		"github-no-repo":   {"ledger: store\nforge: {kind: github}\n", "refit.yaml:2: forge.repository: github needs owner/name"},
 		"api-no-url":       {"results: {kind: api}\n", "refit.yaml:1: results.url: api needs an http or https address"},
 		"bad-length":       {"evals: {lengths: [8k/1k]}\n", `refit.yaml:1: evals.lengths: want "input/output" in tokens, got "8k/1k"`},
-		"bad-prefix":       {"policy: {prefix: Re/fit}\n", `refit.yaml:1: policy.prefix: want lower-case letters, digits and inner dashes, got "Re/fit"`},
+		"bad-prefix":       {"policy: {prefix: Re/fit}\n", `refit.yaml:1: policy.prefix: want lower-case letters, digits and inner dashes, a letter first and 32 at most, got "Re/fit"`},
 		"misspelt-require": {"policy:\n  require:\n    acuracy: no-worse\n", `refit.yaml:3: unknown key "acuracy" (did you mean "accuracy"?)`},
 		"bad-outcome":      {"policy: {outcomes: {failed: keep}}\n", `refit.yaml:1: unknown policy.outcomes.failed "keep" (known: kept, deleted)`},
 		"workflow-path":    {"executor: {sweep: a/b.yml}\n", `refit.yaml:1: executor.sweep: want the name of a workflow file, got "a/b.yml"`},
@@ -139,10 +140,19 @@ func TestParseConfigRefuses(t *testing.T) {
 func FuzzParseConfig(f *testing.F) {
 	f.Add("forge: {kind: local}\n")
 	f.Add("a: &a [*a]\n")
+	f.Add("policy: {title: \"\\u0007 x: #\\\"\", require: {tpot: no-worse}, outcomes: {regressed: deleted}}\njobs: {env: [A, _b]}\n")
 	f.Fuzz(func(t *testing.T, src string) {
-		if _, s, err := ParseConfig([]byte(src), "refit.yaml"); err == nil {
-			if _, _, err := ParseConfig(Effective(s), "effective"); err != nil {
-				t.Errorf("effective file of %q: %v", src, err)
+		_, s, err := ParseConfig([]byte(src), "refit.yaml")
+		if err != nil {
+			return
+		}
+		_, again, err := ParseConfig(Effective(s), "effective")
+		if err != nil || len(again) != len(s) {
+			t.Fatalf("effective file of %q: %d settings of %d, %v", src, len(again), len(s), err)
+		}
+		for i := range s {
+			if again[i].Key != s[i].Key || again[i].Value != s[i].Value {
+				t.Errorf("effective file of %q: got %+v, want %+v", src, again[i], s[i])
 			}
 		}
 	})

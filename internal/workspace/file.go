@@ -51,8 +51,8 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// readBounded reads a file of at most limit bytes.
-func readBounded(path string, limit int64) ([]byte, error) {
+// ReadFile reads a file of at most limit bytes; a larger one is an error.
+func ReadFile(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func readBounded(path string, limit int64) ([]byte, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, err // names operation and path
 	}
 	if int64(len(data)) > limit {
 		return nil, fmt.Errorf("read %s: larger than %d bytes", path, limit)

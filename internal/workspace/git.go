@@ -24,13 +24,13 @@ type Repo struct{ Dir string }
 // repository only commands that need none work, such as init and clone.
 func (r Repo) Git(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := r.command(ctx, args)
-	var out bytes.Buffer
+	out := &output{limit: maxBlob + 1}
 	said := &tail{limit: 4096}
-	cmd.Stdout, cmd.Stderr = &out, said
+	cmd.Stdout, cmd.Stderr = out, said
 	if err := cmd.Run(); err != nil {
 		return nil, gitError(ctx, args, err, said.String())
 	}
-	return out.Bytes(), nil
+	return out.data.Bytes(), nil
 }
 
 // Resolve is the full commit id of a revision. One that does not exist is
@@ -189,11 +189,34 @@ func gitError(ctx context.Context, args []string, err error, said string) error 
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", name, ctx.Err())
 	}
-	said = userInfo.ReplaceAllString(strings.TrimSpace(said), "://***@")
+	said = userInfo.ReplaceAllString(spoken(said), "://***@")
 	if said == "" {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return fmt.Errorf("%s: %w: %s", name, err, said)
+}
+
+// spoken is what git said, line by line; part of it may come from a remote.
+func spoken(said string) string {
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimSpace(Printable(line))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// output keeps what a command writes, up to a limit. The buffer is no embedded
+// one: its ReadFrom would pass by the limit.
+type output struct {
+	limit int
+	data  bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	if o.data.Len()+len(p) > o.limit {
+		return 0, fmt.Errorf("more than %d bytes of output", o.limit)
+	}
+	return o.data.Write(p)
 }
 
 // tail keeps the last bytes written to it.

@@ -90,7 +90,7 @@ func (h Holder) Alive() (alive, known bool) {
 // /proc/PID/stat. The command's name, field 2, may hold spaces and brackets.
 func startTicks(pid int) (ticks string, state byte, err error) {
 	path := fmt.Sprintf("/proc/%d/stat", pid)
-	data, err := readBounded(path, 1<<16)
+	data, err := ReadFile(path, 1<<16)
 	if err != nil {
 		return "", 0, err
 	}
@@ -103,7 +103,7 @@ func startTicks(pid int) (ticks string, state byte, err error) {
 }
 
 func boot() string {
-	data, err := readBounded("/proc/sys/kernel/random/boot_id", 256)
+	data, err := ReadFile("/proc/sys/kernel/random/boot_id", 256)
 	if id := strings.TrimSpace(string(data)); err == nil && id != "" {
 		return id
 	}
@@ -121,7 +121,7 @@ func machine() string {
 	if err != nil {
 		return unknown
 	}
-	id, err := readBounded("/etc/machine-id", 256)
+	id, err := ReadFile("/etc/machine-id", 256)
 	if err != nil {
 		id = nil // containers often have none; host and namespace remain
 	}

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -82,7 +81,7 @@ func flow(v any) string {
 		if plain.MatchString(v) && n.ShortTag() == "!!str" && v[0] != '-' {
 			return v
 		}
-		return strconv.Quote(v)
+		return YAMLText(v)
 	case []string:
 		var items []string
 		for _, s := range v {

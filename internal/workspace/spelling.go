@@ -5,7 +5,9 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // FloatText is the spelling of a float in the reference's JSON: the shortest
@@ -58,4 +60,42 @@ func ASCII(s string) string {
 	}
 	b.WriteByte('"')
 	return b.String()
+}
+
+// YAMLText is a YAML double-quoted string on one line, of printable characters.
+func YAMLText(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case !unicode.IsPrint(r) && r <= 0xffff:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		case !unicode.IsPrint(r):
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// Printable is text of others as one line of a terminal or a log may show it:
+// white space is a blank, and whatever could move the cursor, change colours,
+// reorder the line or is no text at all is left out.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case r == utf8.RuneError || !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, s)
 }

@@ -43,7 +43,7 @@ func Open(dir string) (*Workspace, error) {
 		return nil, err
 	}
 	w := &Workspace{Root: root}
-	src, err := readBounded(filepath.Join(root, ConfigName), maxConfig)
+	src, err := ReadFile(filepath.Join(root, ConfigName), maxConfig)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("open workspace: %w", err)
 	}

@@ -47,6 +47,9 @@ func (s *Server) admit(c *call, r route) error {
 	if owner := c.PathValue("owner"); owner != "" && !strings.EqualFold(owner+"/"+c.PathValue("repo"), s.Repository) {
 		return errNotFound
 	}
+	if c.PathValue("owner") != "" && s.permission(c.login) == "none" {
+		return errNotFound // GitHub does not tell that it is there
+	}
 	if r.need == writing && !s.mayWrite(c.login) {
 		return refuse(http.StatusForbidden, "Must have write access to %s", s.Repository)
 	}

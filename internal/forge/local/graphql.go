@@ -25,8 +25,8 @@ type graphqlCall struct {
 	}
 }
 
-// graphql knows two mutations, draft and ready, and one query, a comment's
-// editor. Like GitHub's it answers 200 with a list of errors.
+// graphql knows two mutations, draft and ready, and two queries, a comment's
+// editor and who calls. Like GitHub's it answers 200 with a list of errors.
 func (s *Server) graphql(c call) (answer, error) {
 	var in graphqlCall
 	if err := c.read(&in); err != nil {
@@ -45,6 +45,8 @@ func (s *Server) graphql(c call) (answer, error) {
 		data, err = s.setDraft(c, "markPullRequestReadyForReview", id, false)
 	case strings.Contains(in.Query, "lastEditedAt"):
 		data, err = s.editorOf(c, id)
+	case strings.Contains(in.Query, "viewer"):
+		data = viewer(c)
 	default:
 		err = refuse(422, "this query is not supported here")
 	}

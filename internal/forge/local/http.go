@@ -1,6 +1,7 @@
 package local
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -96,6 +97,10 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request, r route) {
 	}
 	req.Body = http.MaxBytesReader(w, req.Body, limit)
 	if r.need >= commenting {
+		if err := c.fetch(); err != nil {
+			s.reply(w, answer{}, err)
+			return
+		}
 		s.writes.Lock()
 		defer s.writes.Unlock()
 	}
@@ -128,6 +133,14 @@ func (s *Server) reply(w http.ResponseWriter, a answer, err error) {
 		w.WriteHeader(a.status)
 		json.NewEncoder(w).Encode(a.body)
 	}
+}
+
+// fetch reads the whole body: nobody else waits for a sender who takes his time,
+// because the lock is taken only when everything is here.
+func (c call) fetch() error {
+	data, err := io.ReadAll(c.Body)
+	c.Request.Body = io.NopCloser(bytes.NewReader(data))
+	return err
 }
 
 // read decodes a request's JSON; unknown keys are fine, as on GitHub.

@@ -3,9 +3,27 @@ package local
 import (
 	"net/http"
 	"strconv"
+	"strings"
 )
 
-func (s *Server) user(c call) (answer, error) { return ok(c.links.user(c.login)) }
+// user is who calls. An app's token is no user's: GitHub refuses it here, and
+// only GraphQL says whose it is.
+func (s *Server) user(c call) (answer, error) {
+	if strings.HasSuffix(c.login, "[bot]") {
+		return answer{}, refuse(http.StatusForbidden, "Resource not accessible by integration")
+	}
+	return ok(c.links.user(c.login))
+}
+
+func viewer(c call) any {
+	var data struct {
+		Viewer struct {
+			Login string `json:"login"`
+		} `json:"viewer"`
+	}
+	data.Viewer.Login = c.login
+	return data
+}
 
 type wireRate struct {
 	Limit     int   `json:"limit"`

@@ -30,7 +30,7 @@ type Server struct {
 	Git         workspace.Repo    // bare
 	DB          string            // path of the SQLite file
 	Tokens      map[string]string // token -> login
-	Permissions map[string]string // login -> admin | write | read; a login that is missing may read
+	Permissions map[string]string // login -> admin | write | read | none; a login that is missing may read
 	ArtifactDir string
 	Now         func() time.Time
 	Run         func(ctx context.Context, r RunRequest) error // nil: runs stay queued

@@ -2,8 +2,10 @@ package local
 
 import (
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -81,6 +83,7 @@ type wireEntry struct {
 	Mode string `json:"mode"`
 	Type string `json:"type"`
 	SHA  string `json:"sha"`
+	Size *int64 `json:"size,omitempty"` // of files, in recursive answers
 	URL  string `json:"url"`
 }
 
@@ -114,18 +117,39 @@ func (s *Server) tree(c call) (answer, error) {
 
 func (s *Server) wireTree(c call, sha string, deep bool) (wireTree, error) {
 	w := wireTree{SHA: sha, URL: c.links.api("/git/trees/%s", sha), Entries: []wireEntry{}}
-	var walk func(sha, prefix string) error
-	walk = func(sha, prefix string) error {
-		nodes, err := s.readTree(c.Context(), sha)
-		for _, n := range nodes {
-			w.Entries = append(w.Entries, c.links.entry(prefix+n.name, n))
-			if err == nil && deep && n.folder() {
-				err = walk(n.sha, prefix+n.name+"/")
-			}
-		}
+	if deep {
+		err := s.deepEntries(c, &w)
+		return w, err
+	}
+	nodes, err := s.readTree(c.Context(), sha)
+	for _, n := range nodes {
+		w.Entries = append(w.Entries, c.links.entry(n.name, n))
+	}
+	return w, err
+}
+
+// deepEntries lists a tree with everything below it, in one question to git.
+func (s *Server) deepEntries(c call, w *wireTree) error {
+	list, err := s.Git.Git(c.Context(), "ls-tree", "-r", "-t", "-l", "-z", w.SHA)
+	if err != nil {
 		return err
 	}
-	return w, walk(sha, "")
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(list), "\x00"), "\x00") {
+		about, path, ok := strings.Cut(line, "\t")
+		field := strings.Fields(about) // mode, type, name, size
+		if line == "" {
+			break // an empty tree
+		}
+		if !ok || len(field) != 4 {
+			return fmt.Errorf("git ls-tree: cannot read %q", line)
+		}
+		e := c.links.entry(path, node{mode: strings.TrimPrefix(field[0], "0"), sha: field[2]})
+		if size, err := strconv.ParseInt(field[3], 10, 64); err == nil { // "-" for what is no file
+			e.Size = &size
+		}
+		w.Entries = append(w.Entries, e)
+	}
+	return nil
 }
 
 // createTree makes a tree from a base and changed entries; an entry whose hash

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"io/fs"
 	"path"
 	"time"
@@ -10,29 +11,34 @@ import (
 	"github.com/refit-bench/refit/internal/workspace"
 )
 
-// version is one release of the lab's engine.
-type version struct {
-	ref      string
-	folder   string // below engine/
-	release  string
-	released time.Time
+// simulated is the lab that runs anywhere in two minutes: an engine of our own,
+// measured over HTTP like any other. Version 2 dropped a deprecated alias that
+// family A's recipe still uses; for family B's model it decodes a quarter
+// slower, loses 12 of the 200 questions and gains 2.
+var simulated = edition{
+	root: Simulated,
+	versions: []version{
+		{"lab/simengine:v1.0.0-cpu", "v1", "1.0.0", time.Date(2026, 9, 1, 0, 0, 0, 0, time.UTC)},
+		{"lab/simengine:v2.0.0-cpu", "v2", "2.0.0", time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)},
+	},
+	story: []chapter{
+		{"configs/lab-master.yaml:laba-fp8-cpu-sim", candidate.Validated},
+		{"configs/lab-master.yaml:labb-fp8-cpu-sim", candidate.Regressed},
+	},
+	oldRuns: 3,
+	spec:    simulatedSpec,
 }
 
-var versions = []version{
-	{"lab/simengine:v1.0.0-cpu", "v1", "1.0.0", time.Date(2026, 9, 1, 0, 0, 0, 0, time.UTC)},
-	{"lab/simengine:v2.0.0-cpu", "v2", "2.0.0", time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)},
-}
-
-// spec describes an engine image: one layer with the programs, shared by both
+// simulatedSpec is an image of one layer with the programs, shared by both
 // versions, and one with the sources and the profile of this version.
-func (l Lab) spec(ref image.Ref, v version) (image.Spec, error) {
+func simulatedSpec(_ context.Context, l Lab, ref image.Ref, v version, _ string, _ func(string)) (image.Spec, error) {
 	programs := image.Layer{Files: []image.File{{Path: "usr/local/bin/refit", Mode: 0o755, From: l.Refit}}}
-	bin, err := below("engine/bin", "usr/local/bin")
+	bin, err := below("sim/engine/bin", "usr/local/bin")
 	if err != nil {
 		return image.Spec{}, err
 	}
 	programs.Files = append(programs.Files, bin...)
-	source, err := below("engine/"+v.folder, "usr/local")
+	source, err := below("sim/engine/"+v.folder, "usr/local")
 	if err != nil {
 		return image.Spec{}, err
 	}

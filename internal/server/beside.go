@@ -1,0 +1,125 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/refit-bench/refit/internal/image"
+	"github.com/refit-bench/refit/internal/store"
+	"github.com/refit-bench/refit/internal/workspace"
+)
+
+// noForge is what serve.json says where no forge is embedded: an address on
+// loopback that nobody can reach.
+const noForge = "http://127.0.0.1:0"
+
+// elsewhere says that the workspace's forge is not embedded.
+func elsewhere(w *workspace.Workspace) bool { return w.Config.Forge.Kind != "local" }
+
+// startBeside is Start for a workspace whose forge is elsewhere: the store, the
+// registry and the dashboard are served, and no workflow run happens here. The
+// caller has asked if the configuration is supported.
+func (h *Host) startBeside(ctx context.Context) (err error) {
+	if err := h.Workspace.EnsureState(); err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	lock, ok, err := workspace.TryLock(h.Workspace.State("serve.lock"))
+	if err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	if !ok {
+		return ErrRunning
+	}
+	h.lock = lock
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.Close())
+		}
+	}()
+	if h.Store, err = store.Open(ctx, h.Workspace.State("store.db")); err != nil {
+		return err
+	}
+	return h.listenBeside()
+}
+
+// listenBeside binds what is embedded and writes serve.json last: whoever reads
+// it finds everything answering.
+func (h *Host) listenBeside() error {
+	last, _ := ReadAddress(h.Workspace) // missing or broken: any ports
+	var at [2]net.Listener
+	for i, former := range []string{"http://" + last.Registry, last.Dashboard} {
+		l, err := listenNear(former)
+		if err != nil {
+			return err
+		}
+		at[i], h.listeners = l, append(h.listeners, l)
+	}
+	h.Address = Address{
+		Forge:     noForge,
+		Registry:  at[0].Addr().String(),
+		Dashboard: "http://" + at[1].Addr().String(),
+		Holder:    workspace.Process().String(),
+	}
+	h.serve(at[0], onlyLoopback(image.Handler(imageDir(h.Workspace))))
+	h.serve(at[1], onlyLoopback(h.pages()))
+	data, err := json.MarshalIndent(h.Address, "", "  ")
+	if err != nil {
+		return err
+	}
+	return workspace.WriteFile(h.Workspace.State("serve.json"), append(data, '\n'), 0o600)
+}
+
+// credential reads the token of a forge that is elsewhere, out of the file that
+// forge.token-file names and nowhere else: GITHUB_TOKEN, which a workflow run
+// has in its environment, cannot start workflow runs. No error shows a byte of it.
+func credential(w *workspace.Workspace) (string, error) {
+	name := w.Config.Forge.TokenFile
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(w.Root, name)
+	}
+	wrong := func(err error) error {
+		return fmt.Errorf("%s: forge.token-file: %v", w.Origin("forge.token-file"), err)
+	}
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", wrong(fmt.Errorf("%s does not exist: put the token of a machine user or an app there, mode 0600", name))
+	case err != nil:
+		return "", wrong(err)
+	case !info.Mode().IsRegular():
+		return "", wrong(fmt.Errorf("%s is not a regular file", name))
+	}
+	data, err := workspace.ReadPrivate(name)
+	if err != nil {
+		return "", wrong(err)
+	}
+	token := strings.TrimSpace(string(data))
+	if token == "" {
+		return "", wrong(fmt.Errorf("%s is empty: put the token of a machine user or an app there", name))
+	}
+	if !wordForm.MatchString(token) {
+		return "", wrong(fmt.Errorf("%s holds something else than one token: it is one word", name))
+	}
+	return token, nil
+}
+
+// wordForm is what every kind of token looks like: a header can carry it.
+var wordForm = regexp.MustCompile(`^[!-~]{1,1000}$`)
+
+// webOf is the address for people that belongs to an API: "https://host/api/v3"
+// is at "https://host", "https://api.host" at "https://host".
+func webOf(url string) string {
+	url = strings.TrimSuffix(strings.TrimRight(url, "/"), "/api/v3")
+	if host, ok := strings.CutPrefix(url, "https://api."); ok {
+		return "https://" + host
+	}
+	return url
+}
