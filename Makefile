@@ -21,7 +21,7 @@ down: build
 # The whole lab wants the machine for itself, so it is told after the others.
 test:
 	$(GO) test $(TESTFLAGS) ./...
-	REFIT_TEST_LAB=1 $(GO) test $(TESTFLAGS) -count=1 -timeout 20m -run 'TestLab' ./internal/lab
+	REFIT_TEST_LAB=1 $(GO) test $(TESTFLAGS) -count=1 -timeout 20m -run TestLabKilled ./internal/lab
 
 # What CI adds to the tests.
 vet:

@@ -14,9 +14,12 @@ import (
 
 // strangerScript starts, by way of a shell that ends at once, a process with
 // nothing by which it could be found: another session, no environment, no
-// descriptor of the job's. It names the job's process, itself and that one.
+// descriptor of the job's. It names the job's process, itself and that one, and
+// goes on when that one has been named.
 const strangerScript = `echo $PPID > "$RUN_TEST_PIDS"; echo $$ > "$RUN_TEST_PIDS"
-( setsid env -i /bin/sh -c 'echo $$ > "$0"; exec sleep 1000' "$RUN_TEST_PIDS" < /dev/null > /dev/null 2>&1 & )
+mkfifo "$PWD/up"
+( setsid env -i /bin/sh -c 'echo $$ > "$0"; echo up > "$1"; exec sleep 1000' "$RUN_TEST_PIDS" "$PWD/up" < /dev/null > /dev/null 2>&1 & )
+read -r _ < "$PWD/up"
 `
 
 func (l *lab) strangers(more string) named {
