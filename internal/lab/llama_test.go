@@ -17,8 +17,8 @@ import (
 const llamaRoot = LlamaCPP + "/workspace"
 
 func TestLlamaQuestions(t *testing.T) {
-	generated(t, llamaRoot+"/data/arith50.jsonl", Questions(50, questionsSeed))
-	generated(t, llamaRoot+"/data/arith-train.jsonl", Questions(8, questionsSeed+1))
+	generated(t, llamaRoot+"/data/sums50.jsonl", Sums(50, questionsSeed))
+	generated(t, llamaRoot+"/data/sums-train.jsonl", Sums(8, questionsSeed+1))
 	config, _, err := workspace.ParseConfig(content(t, llamaRoot+"/refit.yaml"), "refit.yaml")
 	if err != nil {
 		t.Fatal(err)

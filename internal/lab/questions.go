@@ -18,7 +18,17 @@ const questionsSeed = 20260901
 
 // Questions writes n different one-step arithmetic questions in GSM8K's file
 // format. The same seed gives the same bytes.
-func Questions(n int, seed uint64) []byte {
+func Questions(n int, seed uint64) []byte { return questions(n, seed, draw) }
+
+// Sums writes n of the 81 sums of two digits, for a model that can do no more.
+func Sums(n int, seed uint64) []byte {
+	return questions(n, seed, func(r *rand.Rand) question {
+		x, y := 1+r.IntN(9), 1+r.IntN(9)
+		return question{fmt.Sprintf("What is %d plus %d?", x, y), fmt.Sprintf("%d plus %d is %d.\n#### %d", x, y, x+y, x+y)}
+	})
+}
+
+func questions(n int, seed uint64, draw func(*rand.Rand) question) []byte {
 	r := rand.New(rand.NewPCG(seed, 0))
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
