@@ -149,7 +149,7 @@ func (x *exampler) write(t *testing.T, name, text string) {
 // run runs one example. Every command must be named here: one that is not is
 // an example without a test.
 func (x *exampler) run(t *testing.T, line string) {
-	words := strings.Fields(x.words.Replace(line))
+	words := strings.Fields(strings.ReplaceAll(x.words.Replace(line), "'", ""))
 	command := strings.Join(words[1:min(3, len(words))], " ")
 	allowed := []int{0}
 	switch words[1] {
@@ -179,7 +179,7 @@ func (x *exampler) run(t *testing.T, line string) {
 		}
 	case "compare":
 		x.history(t)
-	case "config", "doctor", "version", "lab":
+	case "config", "doctor", "version", "lab", "matrix":
 	default:
 		t.Fatalf("%q: no test knows how to run it", line)
 	}

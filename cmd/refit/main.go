@@ -76,7 +76,7 @@ func usage(format string, args ...any) error {
 // execute is main without the process.
 func execute(ctx context.Context, e env, args []string) int {
 	root := commands(e)
-	root.SetArgs(args)
+	root.SetArgs(spread(root, args))
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0

@@ -11,19 +11,7 @@ import (
 // traceSeconds is how long a trace is replayed.
 const traceSeconds = 3600
 
-// agenticRows makes one row per concurrency of a trace replay.
-func agenticRows(f recipe.Family, b recipe.AgenticBlock, s recipe.Search, runners recipe.Runners) ([]Row, error) {
-	dram, err := dramBudget(f.Entry, b, s, runners)
-	if err != nil {
-		return nil, fmt.Errorf("%s:%d: %s: %w", f.File, s.Line, f.Key, err)
-	}
-	var rows []Row
-	for _, c := range Concurrencies(s) {
-		rows = append(rows, agenticRow(f.Entry, s, c, dram))
-	}
-	return rows, nil
-}
-
+// agenticRow makes one row of a trace replay.
 func agenticRow(e recipe.Entry, s recipe.Search, conc, dram int) Row {
 	r := head(e)
 	if e.Multinode {

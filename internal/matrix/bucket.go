@@ -4,9 +4,14 @@ import (
 	"github.com/refit-bench/refit/internal/recipe"
 )
 
-// MarshalJSON writes the plan as the buckets of the published workflows:
-// throughput by sequence name, evals by kind, and the changelog's entries.
+// MarshalJSON writes the plan as the buckets of the published workflows.
 func (p Plan) MarshalJSON() ([]byte, error) {
+	return p.Row().MarshalJSON()
+}
+
+// Row is the plan in its JSON form: throughput by sequence name, evals by kind,
+// and the changelog's entries.
+func (p Plan) Row() Row {
 	throughput, evals := p.throughput, p.evals
 	if throughput == nil && evals == nil {
 		throughput, evals = p.rows()
@@ -29,7 +34,7 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 		addTo(&out, evalBucket(r), r)
 	}
 	out.Set("changelog_metadata", metadata(p))
-	return out.MarshalJSON()
+	return out
 }
 
 var evalBuckets = []string{"evals", "agentic_evals", "multinode_evals", "multinode_agentic_evals"}

@@ -1,7 +1,6 @@
 package matrix
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/refit-bench/refit/internal/recipe"
@@ -36,35 +35,15 @@ func GeneratorRows(f recipe.Family, runners recipe.Runners, ev EvalRule, mode Mo
 
 // expand lists the throughput rows of a family's scenarios in catalogue order.
 func expand(f recipe.Family, runners recipe.Runners, scenarios []string) ([]Row, error) {
-	var rows []Row
-	for _, scenario := range scenarios {
-		switch scenario {
-		case Fixed:
-			for _, b := range f.Entry.Fixed {
-				for _, s := range b.Search {
-					rows = append(rows, fixedRows(f.Entry, b, s)...)
-				}
-			}
-		case Agentic:
-			for _, b := range f.Entry.Agentic {
-				for _, s := range b.Search {
-					more, err := agenticRows(f, b, s, runners)
-					if err != nil {
-						return nil, err
-					}
-					rows = append(rows, more...)
-				}
-			}
-		default:
-			return nil, fmt.Errorf("recipe %s: unknown scenario %q", f.Key, scenario)
-		}
-	}
-	return rows, nil
+	return Filter{Scenarios: scenarios}.expand(f, runners)
 }
 
 // Concurrencies lists what a search-space entry asks for: its list as written,
 // or its range by doubling, the end always included.
-func Concurrencies(s recipe.Search) []int {
+func Concurrencies(s recipe.Search) []int { return steps(s, 0) }
+
+// steps is Concurrencies with another factor than 2; 0 = 2.
+func steps(s recipe.Search, factor int) []int {
 	if len(s.List) > 0 {
 		return s.List
 	}
@@ -72,7 +51,7 @@ func Concurrencies(s recipe.Search) []int {
 	if s.Start <= 0 {
 		return nil
 	}
-	for c := s.Start; c < s.End; c *= 2 {
+	for c := s.Start; c < s.End; c *= max(factor, 2) {
 		out = append(out, c)
 	}
 	return append(out, s.End)
@@ -88,18 +67,6 @@ func head(e recipe.Entry) Row {
 	r.Set("framework", e.Framework)
 	r.Set("runner", e.Runner)
 	return r
-}
-
-func fixedRows(e recipe.Entry, b recipe.FixedBlock, s recipe.Search) []Row {
-	concs := Concurrencies(s)
-	if e.Multinode {
-		return []Row{fixedRow(e, b, s, concs)}
-	}
-	var rows []Row
-	for _, c := range concs {
-		rows = append(rows, fixedRow(e, b, s, c))
-	}
-	return rows
 }
 
 // fixedRow makes one fixed-seq-len row; conc is an int, or a list when the

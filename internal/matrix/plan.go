@@ -39,6 +39,18 @@ func PlanFamily(f recipe.Family, runners recipe.Runners, ev EvalRule, choose fun
 // all-evals come first. Append-only entries are refused: they need the base
 // revision's rows, which are not read here.
 func BuildPlan(cat *recipe.Catalogue, entries []recipe.ChangelogEntry, ev EvalRule) (Plan, error) {
+	return BuildPlanWith(cat, entries, ev, PlanOptions{})
+}
+
+// PlanOptions are what is asked of all entries of a delta at once.
+type PlanOptions struct {
+	Trim      bool // throughput at the lowest concurrency of each recipe alone
+	AllEvals  bool // every row that can be evaluated is; throughput stays
+	EvalsOnly bool // no throughput
+}
+
+// BuildPlanWith is BuildPlan with options.
+func BuildPlanWith(cat *recipe.Catalogue, entries []recipe.ChangelogEntry, ev EvalRule, o PlanOptions) (Plan, error) {
 	b := newBuilder(cat, entries, ev)
 	for _, e := range wideFirst(entries) {
 		if e.AppendOnly {
@@ -48,18 +60,21 @@ func BuildPlan(cat *recipe.Catalogue, entries []recipe.ChangelogEntry, ev EvalRu
 		if err != nil {
 			return Plan{}, err
 		}
-		if !e.EvalsOnly && !e.AllEvals {
+		if !e.EvalsOnly && !e.AllEvals && !o.EvalsOnly {
 			if err := b.add(families, e, NoEvals); err != nil {
 				return Plan{}, err
 			}
 		}
 		mode := EvalsOnly
-		if e.AllEvals {
+		if e.AllEvals || o.AllEvals {
 			mode = AllEvals
 		}
 		if err := b.add(families, e, mode); err != nil {
 			return Plan{}, err
 		}
+	}
+	if o.Trim {
+		b.plan.trim()
 	}
 	return b.plan, nil
 }

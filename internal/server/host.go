@@ -39,6 +39,8 @@ type Host struct {
 	forge     *local.Server
 	listeners []net.Listener
 	servers   []*http.Server
+	silent    silent
+	closed    bool
 	token     string
 }
 
@@ -134,7 +136,7 @@ func (h *Host) listen(ctx context.Context, bare workspace.Repo) error {
 }
 
 func (h *Host) serve(l net.Listener, handler http.Handler) {
-	s := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16}
+	s := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16, ConnState: h.silent.watch}
 	h.servers = append(h.servers, s)
 	go s.Serve(l) // ends with Close; its only error is that
 }
@@ -142,15 +144,31 @@ func (h *Host) serve(l net.Listener, handler http.Handler) {
 // Wait blocks until the forge has no workflow run left.
 func (h *Host) Wait() { h.forge.Wait() }
 
-// Close stops serving, then the forge and its running job, then the store, and
-// gives the lock back. It may be called after a Start that failed.
-func (h *Host) Close() error {
+// hangUp lets the answers that are being given end, for some seconds, and cuts
+// what then still talks. A connection on which nothing was asked yet ends at once.
+func (h *Host) hangUp() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	h.silent.end()
 	var errs []error
 	for _, s := range h.servers {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		errs = append(errs, s.Shutdown(ctx))
-		cancel()
+		err := s.Shutdown(ctx)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = s.Close()
+		}
+		errs = append(errs, err)
 	}
+	return errors.Join(errs...)
+}
+
+// Close stops serving, then the forge and its running job, then the store, and
+// gives the lock back. It may be called after a Start that failed, and again.
+func (h *Host) Close() error {
+	if h.closed {
+		return nil
+	}
+	h.closed = true
+	errs := []error{h.hangUp()}
 	for _, l := range h.listeners {
 		_ = l.Close() // closed already, unless the start failed before it served
 	}
