@@ -31,7 +31,7 @@ func commands(e env) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit{exitUsage, err} })
 	root.AddCommand(
 		upgradeCommand(e), candidateCommand(e), compareCommand(e), doctorCommand(e),
-		matrixCommand(e), labCommand(e), serveCommand(e), configCommand(e), versionCommand(e),
+		matrixCommand(e), changelogCommand(e), labCommand(e), serveCommand(e), configCommand(e), versionCommand(e),
 		ciCommand(e), jobCommand(e), benchCommand(e), evalCommand(e), simCommand(e),
 	)
 	root.SetHelpCommand(&cobra.Command{Hidden: true})

@@ -202,6 +202,9 @@ func (w *work) readSmoke(ctx context.Context, v treeView, run forge.Run, retries
 	if err != nil {
 		return nil, err
 	}
+	if p.onlyUnhealthy() && retries < infrastructureRetries { // it says nothing about the image
+		return nil, w.dispatchSmoke(ctx, v, retries+1)
+	}
 	if p.verdict.Answer != gate.Pass {
 		return nil, &End{Outcome: Uncertain, Phase: Targeted, Reason: fmt.Sprintf("smoke run %d: %s", run.ID, p.verdict.Reason)}
 	}

@@ -152,6 +152,24 @@ func TestUnhealthySweepIsMeasuredAgain(t *testing.T) {
 	}
 }
 
+func TestUnhealthySmokeIsMeasuredAgain(t *testing.T) {
+	for _, c := range []struct {
+		faint, runs int
+		want        Outcome
+	}{
+		{faint: 1, runs: 3, want: Validated}, // the faint smoke, a sound one, the sweep
+		{faint: 2, runs: 4, want: Validated},
+		{faint: 3, runs: 3, want: Uncertain}, // the retries are used up
+	} {
+		w := newWorld(t)
+		w.faint = c.faint
+		_, st := w.upgrade(w.shepherd("bot-token"))
+		if st.Outcome != c.want || len(w.runs) != c.runs {
+			t.Errorf("%d faint smokes: got %s after %d runs (%s), want %s after %d", c.faint, st.Outcome, len(w.runs), st.Reason, c.want, c.runs)
+		}
+	}
+}
+
 func TestLostAnswersAreWorse(t *testing.T) {
 	w := newWorld(t)
 	w.wrong = 12

@@ -52,6 +52,7 @@ type world struct {
 	slow   float64 // factor on the new image's throughput: 1 is unchanged
 	wrong  int     // answers the new image loses
 	sick   int     // sweeps whose load client is unhealthy
+	faint  int     // smoke runs whose load client is
 	runs   []local.RunRequest
 	breaks func(r local.RunRequest) error // makes runs fail
 }
@@ -253,8 +254,8 @@ func (w *world) run(ctx context.Context, r local.RunRequest) error {
 	m := result.Manifest{Version: result.ManifestVersion, RunID: r.ID, Attempt: r.Attempt, Head: r.HeadSHA, Mode: mode}
 	mf := result.ManifestFamily{Family: fam.ID, Image: fam.Entry.Image, Digest: digest}
 	health := bench.Healthy
-	if r.Event == "pull_request" && w.sick > 0 {
-		w.sick--
+	if left := map[string]*int{"pull_request": &w.sick, "workflow_dispatch": &w.faint}[r.Event]; left != nil && *left > 0 {
+		*left--
 		health = bench.Unhealthy
 	}
 	var lines []result.Line

@@ -91,14 +91,21 @@ func entryOffsets(src []byte) []int {
 	return at
 }
 
-func (d *document) changelogEntry(n *yaml.Node, path string) (e ChangelogEntry) {
+func (d *document) changelogEntry(n *yaml.Node, path string) ChangelogEntry {
+	return d.entryFields(n, path, true)
+}
+
+// entryFields reads an entry; a fragment may leave the link out.
+func (d *document) entryFields(n *yaml.Node, path string, linked bool) (e ChangelogEntry) {
 	m := d.mapping(n, path)
 	if m == nil {
 		return e
 	}
 	e.ConfigKeys = d.someTexts(m.need("config-keys"), m.at("config-keys"))
 	e.Description = d.someTexts(m.need("description"), m.at("description"))
-	e.PRLink = d.str(m.need("pr-link"), m.at("pr-link"))
+	if linked || m.has("pr-link") {
+		e.PRLink = d.str(m.need("pr-link"), m.at("pr-link"))
+	}
 	if list := m.take("scenario-type"); list != nil {
 		e.ScenarioType = d.someTexts(list, m.at("scenario-type"))
 		for _, s := range list.Content {

@@ -12,7 +12,7 @@ import (
 )
 
 // maxFile bounds every YAML file read here, in bytes.
-const maxFile = 16 << 20
+const maxFile = 64 << 20
 
 // document is one YAML file being read strictly. It collects mistakes with
 // their places so that a reader sees all of them at once.
