@@ -15,27 +15,27 @@ const traceSeconds = 3600
 func agenticRow(e recipe.Entry, s recipe.Search, conc, dram int) Row {
 	r := head(e)
 	if e.Multinode {
-		r.Set("spec-decoding", s.SpecDecoding)
-		r.Set("prefill", workerRow(s.Prefill))
-		r.Set("decode", workerRow(s.Decode))
-		r.Set("conc", []int{conc})
+		r.add("spec-decoding", s.SpecDecoding)
+		r.add("prefill", workerRow(s.Prefill))
+		r.add("decode", workerRow(s.Decode))
+		r.add("conc", []int{conc})
 	} else {
 		sizes(&r, s)
-		r.Set("ep", s.EP)
-		r.Set("dp-attn", s.DPAttention)
-		r.Set("spec-decoding", s.SpecDecoding)
-		r.Set("conc", conc)
+		r.add("ep", s.EP)
+		r.add("dp-attn", s.DPAttention)
+		r.add("spec-decoding", s.SpecDecoding)
+		r.add("conc", conc)
 	}
-	r.Set("kv-offloading", s.Offload)
-	r.Set("total-cpu-dram-gb", dram)
-	r.Set("duration", traceSeconds)
-	r.Set("exp-name", agenticName(e, s, conc))
+	r.add("kv-offloading", s.Offload)
+	r.add("total-cpu-dram-gb", dram)
+	r.add("duration", traceSeconds)
+	r.add("exp-name", agenticName(e, s, conc))
 	if e.Multinode {
-		r.Set("disagg", e.Disagg)
+		r.add("disagg", e.Disagg)
 	}
-	r.Set("scenario-type", Agentic)
+	r.add("scenario-type", Agentic)
 	if s.Backend != nil {
-		r.Set("kv-offload-backend", componentRow(*s.Backend))
+		r.add("kv-offload-backend", componentRow(*s.Backend))
 	}
 	extras(&r, e, s)
 	return r

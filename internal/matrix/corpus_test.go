@@ -106,7 +106,11 @@ func TestFullSweep(t *testing.T) {
 	for name, mode := range map[string]Mode{
 		"full-sweep.json": MarkEvals, "full-sweep-evals-only.json": EvalsOnly, "full-sweep-all-evals.json": AllEvals,
 	} {
-		rows, err := DefaultEvals.apply(all, mode)
+		var own []Row
+		for _, r := range all {
+			own = append(own, r.Clone())
+		}
+		rows, err := DefaultEvals.apply(own, mode)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -59,13 +59,13 @@ func steps(s recipe.Search, factor int) []int {
 
 // head starts a row with the fields that every row has.
 func head(e recipe.Entry) Row {
-	var r Row
-	r.Set("image", e.Image)
-	r.Set("model", e.Model)
-	r.Set("model-prefix", e.ModelPrefix)
-	r.Set("precision", e.Precision)
-	r.Set("framework", e.Framework)
-	r.Set("runner", e.Runner)
+	r := Row{fields: make([]field, 0, 26)}
+	r.add("image", e.Image)
+	r.add("model", e.Model)
+	r.add("model-prefix", e.ModelPrefix)
+	r.add("precision", e.Precision)
+	r.add("framework", e.Framework)
+	r.add("runner", e.Runner)
 	return r
 }
 
@@ -73,34 +73,34 @@ func head(e recipe.Entry) Row {
 // entry is multi-node.
 func fixedRow(e recipe.Entry, b recipe.FixedBlock, s recipe.Search, conc any) Row {
 	r := head(e)
-	r.Set("isl", b.ISL)
-	r.Set("osl", b.OSL)
+	r.add("isl", b.ISL)
+	r.add("osl", b.OSL)
 	if e.Multinode {
-		r.Set("spec-decoding", s.SpecDecoding)
-		r.Set("prefill", workerRow(s.Prefill))
-		r.Set("decode", workerRow(s.Decode))
-		r.Set("conc", conc)
-		r.Set("max-model-len", b.ISL+b.OSL+256)
+		r.add("spec-decoding", s.SpecDecoding)
+		r.add("prefill", workerRow(s.Prefill))
+		r.add("decode", workerRow(s.Decode))
+		r.add("conc", conc)
+		r.add("max-model-len", b.ISL+b.OSL+256)
 	} else {
 		sizes(&r, s)
-		r.Set("conc", conc)
-		r.Set("max-model-len", b.ISL+b.OSL+256)
-		r.Set("ep", s.EP)
-		r.Set("dp-attn", s.DPAttention)
-		r.Set("spec-decoding", s.SpecDecoding)
+		r.add("conc", conc)
+		r.add("max-model-len", b.ISL+b.OSL+256)
+		r.add("ep", s.EP)
+		r.add("dp-attn", s.DPAttention)
+		r.add("spec-decoding", s.SpecDecoding)
 	}
-	r.Set("exp-name", e.ModelPrefix+"_"+SequenceName(b.ISL, b.OSL))
-	r.Set("disagg", e.Disagg)
-	r.Set("run-eval", false)
+	r.add("exp-name", e.ModelPrefix+"_"+SequenceName(b.ISL, b.OSL))
+	r.add("disagg", e.Disagg)
+	r.add("run-eval", false)
 	extras(&r, e, s)
 	return r
 }
 
 func sizes(r *Row, s recipe.Search) {
-	r.Set("tp", s.TP)
-	r.Set("pp", s.PP)
-	r.Set("dcp-size", s.DCP)
-	r.Set("pcp-size", s.PCP)
+	r.add("tp", s.TP)
+	r.add("pp", s.PP)
+	r.add("dcp-size", s.DCP)
+	r.add("pcp-size", s.PCP)
 }
 
 // extras sets the router and the transfer engine, the entry's own before the family's.
@@ -110,22 +110,22 @@ func extras(r *Row, e recipe.Entry, s recipe.Search) {
 		router = s.Router
 	}
 	if router != nil {
-		r.Set("router", componentRow(*router))
+		r.add("router", componentRow(*router))
 	}
 	transfer := e.Transfer
 	if s.Transfer != "" {
 		transfer = s.Transfer
 	}
 	if transfer != "" {
-		r.Set("kv-p2p-transfer", transfer)
+		r.add("kv-p2p-transfer", transfer)
 	}
 }
 
 func componentRow(c recipe.Component) Row {
 	var r Row
-	r.Set("name", c.Name)
+	r.add("name", c.Name)
 	if c.Version != "" {
-		r.Set("version", c.Version)
+		r.add("version", c.Version)
 	}
 	return r
 }

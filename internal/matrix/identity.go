@@ -5,6 +5,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/refit-bench/refit/internal/workspace"
 )
@@ -103,11 +106,40 @@ func plainOf(v any) any {
 	return v
 }
 
-// canonical is a row as a map key: equal rows, whatever their order, have equal keys.
-func canonical(r Row) string {
-	text, err := workspace.Canonical(r.plain())
-	if err != nil { // a number out of range, in a row that came from outside
-		text, _ = r.MarshalJSON()
+// canonical is a row, without some of its fields, as a map key: equal rows,
+// whatever their order, have equal keys. It is no spelling that anybody else
+// reads.
+func canonical(r Row, without ...string) string {
+	return string(appendSorted(make([]byte, 0, 1024), r, without...))
+}
+
+func appendSorted(b []byte, v any, without ...string) []byte {
+	switch v := v.(type) {
+	case Row:
+		order := make([]int, 0, 32)
+		for i, f := range v.fields {
+			if !slices.Contains(without, f.name) {
+				order = append(order, i)
+			}
+		}
+		slices.SortFunc(order, func(i, j int) int { return strings.Compare(v.fields[i].name, v.fields[j].name) })
+		b = append(b, '{')
+		for _, i := range order {
+			b = strconv.AppendQuote(b, v.fields[i].name)
+			b = append(b, ':')
+			b = append(appendSorted(b, v.fields[i].value), ',')
+		}
+		return append(b, '}')
+	case []any:
+		b = append(b, '[')
+		for _, item := range v {
+			b = append(appendSorted(b, item), ',')
+		}
+		return append(b, ']')
+	case string:
+		return strconv.AppendQuote(b, v)
+	case int64:
+		return strconv.AppendInt(b, v, 10)
 	}
-	return string(text)
+	return fmt.Append(b, v) // bool, nil, a number that is no int64
 }

@@ -132,9 +132,9 @@ func groupKey(r Row, names ...string) string {
 	return canonical(part)
 }
 
+var outsideTopology = append([]string{"conc", "exp-name", "recipe-fingerprint"}, evalFields...)
+
 // topology is everything of a row but its concurrency, name and eval fields.
 func topology(r Row) string {
-	c := r.without(evalFields...)
-	c.Delete("conc", "exp-name", "recipe-fingerprint")
-	return canonical(c)
+	return canonical(r, outsideTopology...)
 }

@@ -11,7 +11,7 @@ type picked struct {
 	row  Row
 }
 
-// apply turns throughput rows into the rows of a mode.
+// apply turns throughput rows into the rows of a mode. The rows are used up.
 func (ev EvalRule) apply(rows []Row, mode Mode) ([]picked, error) {
 	switch mode {
 	case NoEvals:
@@ -36,7 +36,6 @@ func (ev EvalRule) markRows(rows []Row, mode Mode) []picked {
 		if mode == EvalsOnly && !ok {
 			continue
 		}
-		r = r.Clone()
 		r.Set("run-eval", ok)
 		if ok && r.multinode() {
 			r.Set("eval-conc", conc)
@@ -66,7 +65,7 @@ func (ev EvalRule) allEvals(rows []Row) []picked {
 			}
 			merged[g] = len(out)
 		}
-		r = r.Clone()
+		r = r.changed()
 		r.Set("run-eval", true)
 		out = append(out, picked{i, r})
 	}

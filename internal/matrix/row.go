@@ -85,6 +85,11 @@ func (r *Row) Set(name string, value any) {
 	r.fields = append(r.fields, field{name, value})
 }
 
+// add appends a field that the row surely lacks.
+func (r *Row) add(name string, value any) {
+	r.fields = append(r.fields, field{name, plainValue(value)})
+}
+
 // Delete removes the fields that are there.
 func (r *Row) Delete(names ...string) {
 	r.fields = slices.DeleteFunc(r.fields, func(f field) bool { return slices.Contains(names, f.name) })
@@ -99,6 +104,14 @@ func (r Row) Clone() Row {
 	return Row{fields}
 }
 
+// changed returns a copy whose own fields can be set and deleted. Values are
+// shared: they are never changed in place.
+func (r Row) changed() Row {
+	fields := make([]field, len(r.fields), len(r.fields)+4)
+	copy(fields, r.fields)
+	return Row{fields}
+}
+
 // Equal says whether both rows write the same JSON text.
 func (r Row) Equal(other Row) bool {
 	a, errA := r.MarshalJSON()
@@ -108,7 +121,7 @@ func (r Row) Equal(other Row) bool {
 
 // without returns a copy that lacks the named fields.
 func (r Row) without(names ...string) Row {
-	c := r.Clone()
+	c := r.changed()
 	c.Delete(names...)
 	return c
 }
@@ -184,7 +197,7 @@ func writeValue(b *bytes.Buffer, v any) error {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			if err := writeValue(b, f.name); err != nil {
+			if err := writeText(b, f.name); err != nil {
 				return err
 			}
 			b.WriteByte(':')
@@ -207,6 +220,30 @@ func writeValue(b *bytes.Buffer, v any) error {
 		b.WriteByte(']')
 		return nil
 	}
+	switch v := v.(type) { // nearly all there is, and the encoder is slow
+	case int64:
+		b.Write(strconv.AppendInt(b.AvailableBuffer(), v, 10))
+		return nil
+	case bool:
+		b.Write(strconv.AppendBool(b.AvailableBuffer(), v))
+		return nil
+	case string:
+		return writeText(b, v)
+	}
+	return encode(b, v)
+}
+
+func writeText(b *bytes.Buffer, s string) error {
+	if !plainText(s) {
+		return encode(b, s)
+	}
+	b.WriteByte('"')
+	b.WriteString(s)
+	b.WriteByte('"')
+	return nil
+}
+
+func encode(b *bytes.Buffer, v any) error {
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
@@ -214,6 +251,16 @@ func writeValue(b *bytes.Buffer, v any) error {
 	}
 	b.Truncate(b.Len() - 1) // the encoder's newline
 	return nil
+}
+
+// plainText says that JSON spells a text as it stands.
+func plainText(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // UnmarshalJSON reads an object, keeping the order of its fields. A repeated

@@ -15,7 +15,7 @@ func Trim(rows []Row) []Row {
 		if r.multinode() {
 			continue
 		}
-		g := canonical(r.without("conc", "exp-name"))
+		g := canonical(r, "conc", "exp-name")
 		if j, ok := best[g]; !ok || r.Int("conc") < rows[j].Int("conc") {
 			best[g] = i
 		}
@@ -30,7 +30,7 @@ func Trim(rows []Row) []Row {
 			out = append(out, r)
 			continue
 		}
-		if best[canonical(r.without("conc", "exp-name"))] == i {
+		if best[canonical(r, "conc", "exp-name")] == i {
 			out = append(out, r)
 		}
 	}

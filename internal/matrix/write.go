@@ -8,6 +8,7 @@ func WriteRows(rows []Row) ([]byte, error) {
 		return []byte("[]\n"), nil
 	}
 	var b bytes.Buffer
+	b.Grow(640 * len(rows))
 	b.WriteString("[\n")
 	for i, r := range rows {
 		if i > 0 {

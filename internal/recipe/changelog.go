@@ -118,7 +118,7 @@ func (d *document) entryFields(n *yaml.Node, path string, linked bool) (e Change
 	e.EvalMinPrefillEP = d.positive(m.take("eval-min-prefill-ep"), m.at("eval-min-prefill-ep"), 0)
 	m.done()
 	if e.AppendOnly && (e.EvalsOnly || e.AllEvals || e.EvalMinPrefillEP > 0) {
-		d.fail(m.values["append-only"], m.at("append-only"), "not allowed beside evals-only, all-evals or eval-min-prefill-ep")
+		d.fail(m.value("append-only"), m.at("append-only"), "not allowed beside evals-only, all-evals or eval-min-prefill-ep")
 	}
 	return e
 }

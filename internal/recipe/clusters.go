@@ -69,7 +69,7 @@ func ParseClusters(src []byte, name string) (Clusters, error) {
 	}
 	all := Clusters{}
 	for _, k := range m.keys {
-		all[k.Value] = d.cluster(m.values[k.Value], k.Value)
+		all[k.Value] = d.cluster(m.value(k.Value), k.Value)
 	}
 	return all, d.err()
 }
@@ -81,7 +81,7 @@ func (d *document) cluster(n *yaml.Node, at string) Cluster {
 	}
 	c := Cluster{Kind: d.str(m.need("kind"), m.at("kind"))}
 	if c.Kind != "" && c.Kind != "local" {
-		d.fail(m.values["kind"], m.at("kind"), "%q is not in this version, only local is", c.Kind)
+		d.fail(m.value("kind"), m.at("kind"), "%q is not in this version, only local is", c.Kind)
 	}
 	if n := m.take("models"); n != nil {
 		for i, item := range d.sequence(n, m.at("models")) {
@@ -102,7 +102,7 @@ func (d *document) staged(n *yaml.Node, at string, before []StagedModel) StagedM
 		SHA256: d.str(m.take("sha256"), m.at("sha256")), Line: n.Line,
 	}
 	if s.SHA256 != "" && !sha256Form.MatchString(s.SHA256) {
-		d.fail(m.values["sha256"], m.at("sha256"), "want 64 hexadecimal digits, got %q", s.SHA256)
+		d.fail(m.value("sha256"), m.at("sha256"), "want 64 hexadecimal digits, got %q", s.SHA256)
 	}
 	if s.Model != "" && slices.ContainsFunc(before, func(b StagedModel) bool { return b.Model == s.Model }) {
 		d.fail(n, at, "%s is staged twice", s.Model)

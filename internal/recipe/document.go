@@ -19,6 +19,7 @@ const maxFile = 64 << 20
 type document struct {
 	name     string
 	mistakes []mistake
+	quiet    bool // paths are not wanted
 }
 
 type mistake struct {
@@ -90,7 +91,8 @@ type mapping struct {
 	node   *yaml.Node
 	path   string
 	keys   []*yaml.Node
-	values map[string]*yaml.Node
+	few    []*yaml.Node          // values in the order of keys
+	values map[string]*yaml.Node // instead, where there are many
 	taken  []string
 }
 
@@ -101,8 +103,11 @@ func (d *document) mapping(n *yaml.Node, path string) *mapping {
 		d.fail(n, path, "want a mapping, got %s", describe(n))
 		return nil
 	}
-	m := &mapping{d: d, node: n, path: path, values: map[string]*yaml.Node{}}
-	first := map[string]int{}
+	fields := len(n.Content) / 2
+	m := &mapping{d: d, node: n, path: path, keys: make([]*yaml.Node, 0, fields), few: make([]*yaml.Node, 0, min(fields, fewFields)), taken: make([]string, 0, fields+8)}
+	if fields > fewFields {
+		m.values = make(map[string]*yaml.Node, fields)
+	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
 		switch {
@@ -113,21 +118,41 @@ func (d *document) mapping(n *yaml.Node, path string) *mapping {
 			d.fail(k, path, "a key must be a string, got %s", describe(k))
 			continue
 		}
-		if line, ok := first[k.Value]; ok {
-			d.fail(k, path, "key %q is written twice, first in line %d", k.Value, line)
+		if m.value(k.Value) != nil {
+			first := slices.IndexFunc(m.keys, func(o *yaml.Node) bool { return o.Value == k.Value })
+			d.fail(k, path, "key %q is written twice, first in line %d", k.Value, m.keys[first].Line)
 			continue
 		}
-		first[k.Value] = k.Line
 		m.keys = append(m.keys, k)
-		m.values[k.Value] = v
+		if m.values != nil {
+			m.values[k.Value] = v
+		} else {
+			m.few = append(m.few, v)
+		}
 	}
 	return m
+}
+
+// fewFields are found faster by looking at each of them than by a map.
+const fewFields = 32
+
+// value is a field's value, nil when it is absent.
+func (m *mapping) value(name string) *yaml.Node {
+	if m.values != nil {
+		return m.values[name]
+	}
+	for i, k := range m.keys {
+		if k.Value == name {
+			return m.few[i]
+		}
+	}
+	return nil
 }
 
 // take returns the value of a field, nil when it is absent.
 func (m *mapping) take(name string) *yaml.Node {
 	m.taken = append(m.taken, name)
-	return m.values[name]
+	return m.value(name)
 }
 
 // need is take for a required field; absence is a mistake.
@@ -140,10 +165,13 @@ func (m *mapping) need(name string) *yaml.Node {
 }
 
 // has says whether the field is written, without taking it.
-func (m *mapping) has(name string) bool { return m.values[name] != nil }
+func (m *mapping) has(name string) bool { return m.value(name) != nil }
 
 // at is the path of a field, for messages.
 func (m *mapping) at(name string) string {
+	if m.d.quiet {
+		return ""
+	}
 	if m.path == "" {
 		return name
 	}

@@ -28,10 +28,24 @@ func ParseMaster(src []byte, name string) ([]Family, error) {
 			d.fail(k, k.Value, "a key must not contain *, which is a wildcard")
 		}
 		f := Family{ID: name + ":" + k.Value, File: name, Key: k.Value, Line: k.Line}
-		f.Entry = d.entry(m.values[k.Value], k.Value)
+		f.Entry = d.entryAt(m.value(k.Value), k.Value)
 		families = append(families, f)
 	}
 	return families, d.err()
+}
+
+// entryAt reads an entry without the paths of its fields, which only messages
+// need, and once more with them when there is something to say.
+func (d *document) entryAt(n *yaml.Node, path string) Entry {
+	before := len(d.mistakes)
+	d.quiet = true
+	e := d.entry(n, path)
+	d.quiet = false
+	if len(d.mistakes) == before {
+		return e
+	}
+	d.mistakes = d.mistakes[:before]
+	return d.entry(n, path)
 }
 
 // entry reads the mapping of one config key.
@@ -92,9 +106,9 @@ func (d *document) scenarios(n *yaml.Node, path string, e *Entry) {
 // entryRules checks what holds between the fields of an entry.
 func (d *document) entryRules(m *mapping, e *Entry) {
 	if e.Disagg && !e.Multinode {
-		d.fail(m.values["disagg"], m.at("disagg"), "must be false when multinode is false")
+		d.fail(m.value("disagg"), m.at("disagg"), "must be false when multinode is false")
 	}
-	if n := m.values["runner"]; n != nil && len(e.Agentic) > 0 && n.Tag == "!!str" && !strings.HasPrefix(e.Runner, "cluster:") {
+	if n := m.value("runner"); n != nil && len(e.Agentic) > 0 && n.Tag == "!!str" && !strings.HasPrefix(e.Runner, "cluster:") {
 		d.fail(n, m.at("runner"), "must begin with cluster: for agentic-coding, got %q", e.Runner)
 	}
 	everywhere := true
@@ -109,7 +123,7 @@ func (d *document) entryRules(m *mapping, e *Entry) {
 		}
 	}
 	if e.Disagg && e.Multinode && e.Transfer == "" && !everywhere {
-		d.fail(m.values["disagg"], m.at("disagg"), "needs kv-p2p-transfer for the entry or in every search-space entry")
+		d.fail(m.value("disagg"), m.at("disagg"), "needs kv-p2p-transfer for the entry or in every search-space entry")
 	}
 }
 

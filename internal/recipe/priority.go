@@ -89,7 +89,7 @@ func (d *document) table(n *yaml.Node, at string) []Prefixed {
 	}
 	var out []Prefixed
 	for _, k := range m.keys {
-		out = append(out, Prefixed{k.Value, d.decimal(m.values[k.Value], m.at(k.Value))})
+		out = append(out, Prefixed{k.Value, d.decimal(m.value(k.Value), m.at(k.Value))})
 	}
 	return out
 }

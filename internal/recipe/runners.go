@@ -37,7 +37,7 @@ func (d *document) labels(n *yaml.Node, into map[string][]string) {
 		return
 	}
 	for _, k := range m.keys {
-		v := m.values[k.Value]
+		v := m.value(k.Value)
 		into[k.Value] = d.texts(v, m.at(k.Value))
 		if v.Kind == yaml.SequenceNode && len(v.Content) == 0 {
 			d.fail(v, m.at(k.Value), "must list at least one runner")
@@ -51,7 +51,7 @@ func (d *document) hardware(n *yaml.Node, into map[string]Hardware) {
 		return
 	}
 	for _, k := range m.keys {
-		h := d.mapping(m.values[k.Value], m.at(k.Value))
+		h := d.mapping(m.value(k.Value), m.at(k.Value))
 		if h == nil {
 			continue
 		}
