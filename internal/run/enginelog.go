@@ -9,6 +9,8 @@ import (
 	"os"
 	"regexp"
 	"strings"
+
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // fatal lists the log lines after which an engine never becomes ready, one
@@ -130,12 +132,12 @@ var (
 	trace  = regexp.MustCompile(`Traceback \(most recent call last\)`)
 )
 
-// plain is a line without colours and line ends.
+// plain is a line without colours, line ends, and whatever else moves a cursor.
 func plain(line []byte) string {
 	if i := bytes.LastIndexByte(bytes.TrimRight(line, "\r"), '\r'); i >= 0 {
 		line = line[i+1:] // progress bars write over themselves
 	}
-	return strings.TrimSpace(strings.ReplaceAll(escapes.ReplaceAllString(string(line), ""), "\x00", ""))
+	return strings.TrimSpace(workspace.Printable(escapes.ReplaceAllString(string(line), "")))
 }
 
 // benign lines look like errors and are none: their own level says so, or

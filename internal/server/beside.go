@@ -2,18 +2,14 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 
-	"github.com/refit-bench/refit/internal/image"
-	"github.com/refit-bench/refit/internal/store"
 	"github.com/refit-bench/refit/internal/workspace"
 )
 
@@ -27,54 +23,16 @@ func elsewhere(w *workspace.Workspace) bool { return w.Config.Forge.Kind != "loc
 // startBeside is Start for a workspace whose forge is elsewhere: the store, the
 // registry and the dashboard are served, and no workflow run happens here. The
 // caller has asked if the configuration is supported.
-func (h *Host) startBeside(ctx context.Context) (err error) {
-	if err := h.Workspace.EnsureState(); err != nil {
-		return fmt.Errorf("serve: %w", err)
-	}
-	lock, ok, err := workspace.TryLock(h.Workspace.State("serve.lock"))
-	if err != nil {
-		return fmt.Errorf("serve: %w", err)
-	}
-	if !ok {
-		return ErrRunning
-	}
-	h.lock = lock
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, h.Close())
-		}
-	}()
-	if h.Store, err = store.Open(ctx, h.Workspace.State("store.db")); err != nil {
-		return err
-	}
-	return h.listenBeside()
-}
-
-// listenBeside binds what is embedded and writes serve.json last: whoever reads
-// it finds everything answering.
-func (h *Host) listenBeside() error {
-	last, _ := ReadAddress(h.Workspace) // missing or broken: any ports
-	var at [2]net.Listener
-	for i, former := range []string{"http://" + last.Registry, last.Dashboard} {
-		l, err := listenNear(former)
-		if err != nil {
+func (h *Host) startBeside(ctx context.Context) error {
+	return h.begin(ctx, func() error {
+		last, _ := ReadAddress(h.Workspace) // missing or broken: any ports
+		if err := h.bind("http://"+last.Registry, last.Dashboard); err != nil {
 			return err
 		}
-		at[i], h.listeners = l, append(h.listeners, l)
-	}
-	h.Address = Address{
-		Forge:     noForge,
-		Registry:  at[0].Addr().String(),
-		Dashboard: "http://" + at[1].Addr().String(),
-		Holder:    workspace.Process().String(),
-	}
-	h.serve(at[0], onlyLoopback(image.Handler(imageDir(h.Workspace))))
-	h.serve(at[1], onlyLoopback(h.pages()))
-	data, err := json.MarshalIndent(h.Address, "", "  ")
-	if err != nil {
-		return err
-	}
-	return workspace.WriteFile(h.Workspace.State("serve.json"), append(data, '\n'), 0o600)
+		h.Address.Forge = noForge
+		h.address(h.listeners[0], h.listeners[1])
+		return h.answer(h.listeners[0], h.listeners[1])
+	})
 }
 
 // credential reads the token of a forge that is elsewhere, out of the file that

@@ -55,10 +55,25 @@ type Address struct {
 // Start takes the lock, opens the parts and listens on loopback, on the ports
 // of the last time when they are free. It returns ErrRunning when another
 // process holds the lock.
-func (h *Host) Start(ctx context.Context) (err error) {
+func (h *Host) Start(ctx context.Context) error {
 	if err := errors.Join(supported(h.Workspace), checkSource(ctx, h.Workspace)); err != nil {
 		return err
 	}
+	return h.begin(ctx, func() (err error) {
+		if h.token, err = ensureToken(h.Workspace.State("token")); err != nil {
+			return err
+		}
+		bare, err := ensureBare(ctx, h.Workspace)
+		if err != nil {
+			return err
+		}
+		return h.listen(ctx, bare)
+	})
+}
+
+// begin takes the lock and opens the store for what rest then serves. Nothing
+// stays open when it fails.
+func (h *Host) begin(ctx context.Context, rest func() error) (err error) {
 	if err := h.Workspace.EnsureState(); err != nil {
 		return fmt.Errorf("serve: %w", err)
 	}
@@ -78,37 +93,32 @@ func (h *Host) Start(ctx context.Context) (err error) {
 			err = errors.Join(err, h.Close())
 		}
 	}()
-	if h.token, err = ensureToken(h.Workspace.State("token")); err != nil {
-		return err
-	}
 	if h.Store, err = store.Open(ctx, h.Workspace.State("store.db")); err != nil {
 		return err
 	}
-	bare, err := ensureBare(ctx, h.Workspace)
-	if err != nil {
-		return err
+	return rest()
+}
+
+// bind listens on loopback, near the addresses of the last time.
+func (h *Host) bind(former ...string) error {
+	for _, f := range former {
+		l, err := listenNear(f)
+		if err != nil {
+			return err
+		}
+		h.listeners = append(h.listeners, l)
 	}
-	return h.listen(ctx, bare)
+	return nil
 }
 
 // listen binds every part, opens the forge and writes serve.json last: whoever
 // reads it finds everything answering.
 func (h *Host) listen(ctx context.Context, bare workspace.Repo) error {
 	last, _ := ReadAddress(h.Workspace) // missing or broken: any ports
-	for _, former := range []string{last.Forge, "http://" + last.Registry, last.Dashboard} {
-		l, err := listenNear(former)
-		if err != nil {
-			return err
-		}
-		h.listeners = append(h.listeners, l)
+	if err := h.bind(last.Forge, "http://"+last.Registry, last.Dashboard); err != nil {
+		return err
 	}
-	forgeAt, registryAt, boardAt := h.listeners[0], h.listeners[1], h.listeners[2]
-	h.Address = Address{
-		Forge:     "http://" + forgeAt.Addr().String(),
-		Registry:  registryAt.Addr().String(),
-		Dashboard: "http://" + boardAt.Addr().String(),
-		Holder:    workspace.Process().String(),
-	}
+	h.Address.Forge = "http://" + h.listeners[0].Addr().String()
 	login := login(h.Workspace.Config)
 	h.forge = &local.Server{
 		Repository:  repository(h.Workspace.Config),
@@ -122,12 +132,24 @@ func (h *Host) listen(ctx context.Context, bare workspace.Repo) error {
 		Log:         h.Log,
 		BaseURL:     h.Address.Forge,
 	}
+	h.address(h.listeners[1], h.listeners[2])
 	if err := h.forge.Open(ctx); err != nil {
 		return err
 	}
-	h.serve(forgeAt, h.forge.Handler())
-	h.serve(registryAt, onlyLoopback(image.Handler(imageDir(h.Workspace))))
-	h.serve(boardAt, onlyLoopback(h.pages()))
+	h.serve(h.listeners[0], h.forge.Handler())
+	return h.answer(h.listeners[1], h.listeners[2])
+}
+
+func (h *Host) address(registry, board net.Listener) {
+	h.Address.Registry = registry.Addr().String()
+	h.Address.Dashboard = "http://" + board.Addr().String()
+	h.Address.Holder = workspace.Process().String()
+}
+
+// answer serves registry and dashboard, and says where everything is.
+func (h *Host) answer(registry, board net.Listener) error {
+	h.serve(registry, onlyLoopback(image.Handler(imageDir(h.Workspace))))
+	h.serve(board, onlyLoopback(h.pages()))
 	data, err := json.MarshalIndent(h.Address, "", "  ")
 	if err != nil {
 		return err
