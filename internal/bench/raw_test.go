@@ -107,7 +107,7 @@ func TestForeignFileHasUnknownHealth(t *testing.T) {
 }
 
 func TestHealthVerdicts(t *testing.T) {
-	good := Health{Requests: 10, MeanITL: 2 * time.Millisecond, ReadDelayP99: 200 * time.Microsecond, DelaySource: fromServer, ClientCPU: 0.5}
+	good := Health{Requests: 10, MeanITL: 2 * time.Millisecond, ReadDelayP99: 400 * time.Microsecond, DelaySource: fromServer, ClientCPU: 0.5}
 	check := func(name string, change func(*Health), future bool, verdict, reason string) {
 		t.Helper()
 		h := good
@@ -120,7 +120,7 @@ func TestHealthVerdicts(t *testing.T) {
 		}
 	}
 	check("limits are inclusive", nil, false, Healthy, "")
-	check("late reads", func(h *Health) { h.ReadDelayP99++ }, false, Unhealthy, "p99 read delay 200µs is 10.0 % of the mean gap 2ms")
+	check("late reads", func(h *Health) { h.ReadDelayP99++ }, false, Unhealthy, "p99 read delay 400µs is 20.0 % of the mean gap 2ms")
 	check("busy client", func(h *Health) { h.ClientCPU = 0.51 }, false, Unhealthy, "client used 0.51 cores")
 	check("errors", func(h *Health) { h.Errors = 3 }, false, Unhealthy, "3 of 10 requests had an error")
 	check("no stamps", func(h *Health) { h.DelaySource = fromNobody }, false, Unknown, "cannot be known")
