@@ -67,6 +67,14 @@ func (f *journalFlags) open(cmd *cobra.Command) (journal, error) {
 	return journal{w, workspace.Repo{Dir: w.Root}, recipe.LinkRule{Repository: "https://github.com/" + name, Pull: f.pull}}, nil
 }
 
+// openPull is open for what only a pull request can do.
+func (f *journalFlags) openPull(cmd *cobra.Command) (journal, error) {
+	if f.pull == 0 {
+		return journal{}, usage("--pull is missing")
+	}
+	return f.open(cmd)
+}
+
 // at is the changelog at a commit; a commit without one has an empty history.
 func (j journal) at(cmd *cobra.Command, commit string) ([]byte, error) {
 	src, err := j.repo.File(cmd.Context(), commit, j.w.Paths.Changelog)
@@ -84,6 +92,15 @@ func (j journal) file() string {
 }
 
 func (j journal) read() ([]byte, error) { return workspace.ReadFile(j.file(), maxChangelog) }
+
+// history is the working tree's changelog, empty where there is none yet.
+func (j journal) history() ([]byte, error) {
+	src, err := j.read()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return src, err
+}
 
 func (j journal) write(src []byte) error { return workspace.WriteFile(j.file(), src, 0o644) }
 
@@ -167,11 +184,7 @@ func (j journal) head(cmd *cobra.Command, head string) ([]byte, error) {
 	if head != "" {
 		return j.at(cmd, head)
 	}
-	src, err := j.read()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return src, err
+	return j.history()
 }
 
 // plannable makes the plan of what is added, and keeps nothing of it.
@@ -262,8 +275,8 @@ var fragmentName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 func (j journal) add(entry recipe.ChangelogEntry, fragment string) (string, error) {
 	if fragment == "" {
-		src, err := j.read()
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		src, err := j.history()
+		if err != nil {
 			return "", err
 		}
 		grown, err := recipe.AppendEntry(src, entry)
@@ -295,10 +308,7 @@ func changelogCanonicalize(e env) *cobra.Command {
 		Example: "  refit changelog canonicalize --pull 12 --base HEAD",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if f.pull == 0 {
-				return usage("--pull is missing")
-			}
-			j, err := f.open(cmd)
+			j, err := f.openPull(cmd)
 			if err != nil {
 				return err
 			}
@@ -337,10 +347,7 @@ for a rebase, where git swaps the two sides.`,
 		Example: "  refit changelog resolve --pull 12",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if f.pull == 0 {
-				return usage("--pull is missing")
-			}
-			j, err := f.open(cmd)
+			j, err := f.openPull(cmd)
 			if err != nil {
 				return err
 			}
@@ -395,8 +402,8 @@ the subject of its merge; a fragment may name it itself.`,
 			if err := j.merged(cmd, fragments); err != nil {
 				return err
 			}
-			src, err := j.read()
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			src, err := j.history()
+			if err != nil {
 				return err
 			}
 			out, err := recipe.Compile(src, fragments, j.rule.Repository)
