@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha1"
 	"encoding/hex"
@@ -11,6 +12,8 @@ import (
 	"sync"
 
 	"github.com/google/go-github/v89/github"
+
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 const (
@@ -26,7 +29,7 @@ type Objects struct {
 	Client *Client
 
 	mu    sync.Mutex
-	trees map[string]map[string]*node // by commit
+	trees map[string]*workspace.Listing // by commit
 	blobs map[string][]byte
 	size  int
 }
@@ -35,82 +38,71 @@ type Objects struct {
 // when they are asked for, with the same context.
 func (o *Objects) Tree(ctx context.Context, commit string) (fs.FS, error) {
 	o.mu.Lock()
-	nodes, ok := o.trees[commit]
+	listing := o.trees[commit]
 	o.mu.Unlock()
-	if ok {
-		return &tree{nodes, o.blob, ctx}, nil
+	read := func(sha string) ([]byte, error) {
+		data, err := o.blob(ctx, sha)
+		return bytes.Clone(data), err
+	}
+	if listing != nil {
+		return listing.FS(read), nil
 	}
 	at, _, err := o.Client.gh.Git.GetCommit(ctx, o.Client.Repository.Owner, o.Client.Repository.Name, commit)
 	if err != nil {
 		return nil, o.Client.fail(err, "commit %s", commit)
 	}
-	nodes = map[string]*node{".": {path: ".", mode: fs.ModeDir | 0o555}}
-	if err := o.names(ctx, nodes, ".", at.GetTree().GetSHA()); err != nil {
+	names, err := o.names(ctx, nil, ".", at.GetTree().GetSHA())
+	if err == nil {
+		listing, err = workspace.NewListing(names)
+	}
+	if err != nil {
 		return nil, o.Client.fail(err, "tree of commit %s", commit)
 	}
-	plant(nodes)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.trees == nil || len(o.trees) >= keptTrees {
-		o.trees = map[string]map[string]*node{}
+		o.trees = map[string]*workspace.Listing{}
 	}
-	o.trees[commit] = nodes
-	return &tree{nodes, o.blob, ctx}, nil
+	o.trees[commit] = listing
+	return listing.FS(read), nil
 }
 
 // names adds everything below a tree object. A recursive answer that the forge
 // cut short is taken folder by folder instead.
-func (o *Objects) names(ctx context.Context, nodes map[string]*node, dir, sha string) error {
+func (o *Objects) names(ctx context.Context, names []workspace.Name, dir, sha string) ([]workspace.Name, error) {
 	list, err := o.listing(ctx, sha, true)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	whole := !list.GetTruncated()
 	if !whole {
 		if list, err = o.listing(ctx, sha, false); err != nil {
-			return err
+			return nil, err
 		}
 		if list.GetTruncated() {
-			return fmt.Errorf("folder %s is too large to be listed", dir)
+			return nil, fmt.Errorf("folder %s is too large to be listed", dir)
 		}
 	}
 	for _, e := range list.Entries {
-		n, err := nodeOf(dir, e)
-		if err != nil {
-			return err
+		if !fs.ValidPath(e.GetPath()) {
+			return nil, fmt.Errorf("unsafe path %q", e.GetPath())
 		}
-		if nodes[n.path] = n; len(nodes) > maxNames {
-			return fmt.Errorf("more than %d names", maxNames)
+		n := workspace.Name{Path: path.Join(dir, e.GetPath()), Object: e.GetSHA(), Size: int64(e.GetSize()), Mode: workspace.GitMode(e.GetMode())}
+		if names = append(names, n); len(names) > maxNames {
+			return nil, fmt.Errorf("more than %d names", maxNames)
 		}
 		if !whole && e.GetType() == "tree" {
-			if err := o.names(ctx, nodes, n.path, e.GetSHA()); err != nil {
-				return err
+			if names, err = o.names(ctx, names, n.Path, n.Object); err != nil {
+				return nil, err
 			}
 		}
 	}
-	return nil
+	return names, nil
 }
 
 func (o *Objects) listing(ctx context.Context, sha string, deep bool) (*github.Tree, error) {
 	list, _, err := o.Client.gh.Git.GetTree(ctx, o.Client.Repository.Owner, o.Client.Repository.Name, sha, deep)
 	return list, err
-}
-
-func nodeOf(dir string, e *github.TreeEntry) (*node, error) {
-	name := path.Join(dir, e.GetPath())
-	if !fs.ValidPath(e.GetPath()) || name == "." {
-		return nil, fmt.Errorf("unsafe path %q", e.GetPath())
-	}
-	n := &node{path: name, object: e.GetSHA(), size: int64(e.GetSize()), mode: 0o444}
-	switch e.GetMode() {
-	case "040000", "160000":
-		n.mode = fs.ModeDir | 0o555
-	case "120000":
-		n.mode = fs.ModeSymlink | 0o777
-	case "100755":
-		n.mode = 0o555
-	}
-	return n, nil
 }
 
 // blob is the content of a file, checked against its name.

@@ -41,12 +41,12 @@ func exportTree(t *Tree, dir string) error {
 		return err
 	}
 	defer root.Close()
-	return exportDir(t, root, t.nodes["."])
+	return exportDir(t, root, t.listing.nodes["."])
 }
 
 func exportDir(t *Tree, root *os.Root, dir *node) error {
 	for _, e := range dir.children {
-		n := t.nodes[path.Join(dir.path, e.Name())]
+		n := t.listing.nodes[path.Join(dir.path, e.Name())]
 		var err error
 		switch {
 		case n.IsDir():

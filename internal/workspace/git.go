@@ -68,13 +68,13 @@ func (r Repo) File(ctx context.Context, rev, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(entries) != 1 || entries[0].path != path || !entries[0].blob() {
+	if len(entries) != 1 || entries[0].Path != path || !entries[0].blob() {
 		return nil, &fs.PathError{Op: "git show", Path: rev + ":" + path, Err: fs.ErrNotExist}
 	}
-	if entries[0].size > maxBlob {
+	if entries[0].Size > maxBlob {
 		return nil, &fs.PathError{Op: "git show", Path: rev + ":" + path, Err: errTooLarge}
 	}
-	return r.Git(ctx, "cat-file", "blob", entries[0].object)
+	return r.Git(ctx, "cat-file", "blob", entries[0].Object)
 }
 
 // MergeBase is the best common ancestor of two revisions; without one the

@@ -39,8 +39,8 @@ func FuzzParseTree(f *testing.F) {
 			return
 		}
 		for _, e := range entries {
-			if !fs.ValidPath(e.path) || e.size < 0 {
-				t.Errorf("parseTree(%q): got %q of %d bytes", list, e.path, e.size)
+			if !fs.ValidPath(e.Path) || e.Size < 0 {
+				t.Errorf("parseTree(%q): got %q of %d bytes", list, e.Path, e.Size)
 			}
 		}
 	})

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// treeFile is an open file or folder of a Tree.
+// treeFile is an open file or folder of a snapshot.
 type treeFile struct {
-	tree   *Tree
+	tree   *snapshot
 	node   *node
 	name   string
 	data   *bytes.Reader // nil until the first read
