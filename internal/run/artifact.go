@@ -105,7 +105,7 @@ func (a *artifacts) job(job Job, out string, ran error) ([]result.Line, error) {
 	}
 	s.Total++
 	logs := a.logs(job, out)
-	src, err := os.ReadFile(filepath.Join(out, result.RowsFile))
+	src, err := readResult(filepath.Join(out, result.RowsFile))
 	if errors.Is(err, fs.ErrNotExist) { // it was killed, or had no room
 		lines := job.lostLines(result.Failed, cmp.Or(text(ran), errNoRows.Error()))
 		a.lines = append(a.lines, lines...)
@@ -138,7 +138,7 @@ func (a *artifacts) job(job Job, out string, ran error) ([]result.Line, error) {
 
 func (a *artifacts) benchmark(job Job, out string) error {
 	name := "agg_" + job.Name + ".json"
-	src, err := os.ReadFile(filepath.Join(out, name))
+	src, err := readResult(filepath.Join(out, name))
 	if err != nil {
 		return err
 	}
@@ -147,13 +147,13 @@ func (a *artifacts) benchmark(job Job, out string) error {
 }
 
 func (a *artifacts) eval(job Job, out string) error {
-	set := "eval_" + fileName(job.Row.Str("exp-name")) + "_" + job.Name
+	set := fileName("eval_" + job.Row.Str("exp-name") + "_" + job.Name)
 	entries, err := os.ReadDir(filepath.Join(out, evalDir))
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		src, err := os.ReadFile(filepath.Join(out, evalDir, e.Name()))
+		src, err := readResult(filepath.Join(out, evalDir, e.Name()))
 		if err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ func (a *artifacts) eval(job Job, out string) error {
 // figures are strange.
 func (a *artifacts) logs(job Job, out string) error {
 	for _, name := range []string{"server.log", "recipe.log", "job.log", "job.json", endingFile, job.Name + ".json"} {
-		src, err := os.ReadFile(filepath.Join(out, name))
+		src, err := tailOf(filepath.Join(out, name), maxLog) // the end tells more than the beginning
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

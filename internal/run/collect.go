@@ -266,7 +266,7 @@ func readResult(path string) ([]byte, error) {
 	if !info.Mode().IsRegular() || info.Size() > maxResult {
 		return nil, fmt.Errorf("%s: not a regular file of at most %d bytes", filepath.Base(path), maxResult)
 	}
-	return os.ReadFile(path)
+	return workspace.ReadFile(path, maxResult) // it may have grown
 }
 
 // tailOf reads the last bytes of a regular file.

@@ -15,6 +15,7 @@ import (
 	"github.com/refit-bench/refit/internal/matrix"
 	"github.com/refit-bench/refit/internal/recipe"
 	"github.com/refit-bench/refit/internal/result"
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // declared runs a declarative recipe: start the engine, wait for it, load it,
@@ -35,7 +36,7 @@ func (s session) declared(ctx context.Context, out *os.File) error {
 }
 
 func (s session) steps(ctx context.Context, out *os.File) error {
-	src, err := os.ReadFile(filepath.Join(s.Checkout, filepath.FromSlash(s.Script)))
+	src, err := workspace.ReadFile(filepath.Join(s.Checkout, filepath.FromSlash(s.Script)), maxRecipe)
 	if err != nil {
 		return err
 	}

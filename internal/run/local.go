@@ -151,7 +151,7 @@ func (t *tail) complaint() string {
 // verdict is what the job itself says about its end: in its folder or, when it
 // had no room there, with its last words.
 func verdict(job Job, err error, said string) error {
-	src, readErr := os.ReadFile(filepath.Join(job.Out, endingFile))
+	src, readErr := workspace.ReadFile(filepath.Join(job.Out, endingFile), maxJobFile)
 	var e Ending
 	if readErr == nil && json.Unmarshal(src, &e) == nil {
 		if own := e.problem(); own != nil {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -69,14 +68,7 @@ const maxJobFile = 4 << 20
 
 // LoadJob reads a job.json strictly.
 func LoadJob(path string) (Job, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return Job{}, fmt.Errorf("job: %w", err)
-	}
-	if info.Size() > maxJobFile {
-		return Job{}, fmt.Errorf("job: %s is larger than %d bytes", path, maxJobFile)
-	}
-	src, err := os.ReadFile(path)
+	src, err := workspace.ReadFile(path, maxJobFile)
 	if err != nil {
 		return Job{}, fmt.Errorf("job: %w", err)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/refit-bench/refit/internal/workspace"
@@ -15,11 +14,14 @@ import (
 //go:embed seam.sh
 var seam []byte
 
+// maxRecipe bounds a recipe and its library, in bytes.
+const maxRecipe = 4 << 20
+
 // sew appends the seam to the library of a job's own copy of the checkout.
 // Functions that are defined later win, so the recipe needs no change.
 func sew(checkout string) error {
 	path := filepath.Join(checkout, filepath.FromSlash(workspace.DefaultConfig().Paths().Library()))
-	src, err := os.ReadFile(path)
+	src, err := workspace.ReadFile(path, maxRecipe)
 	if err != nil {
 		return fmt.Errorf("recipe library: %w", err)
 	}

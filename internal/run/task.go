@@ -2,6 +2,8 @@ package run
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 
 	"github.com/refit-bench/refit/internal/matrix"
@@ -55,8 +57,18 @@ func resultName(r matrix.Row, fingerprint, runner string) string {
 	return fileName(name)
 }
 
-// fileName keeps a name from being anything but a file's.
+// maxName leaves room for what is put before and behind a name: file systems
+// take 255 bytes.
+const maxName = 220
+
+// fileName keeps a name from being anything but a file's. A longer one is cut
+// and ends with a hash of all of it.
 func fileName(s string) string {
+	if len(s) > maxName {
+		sum := sha256.Sum256([]byte(s))
+		end := "-" + hex.EncodeToString(sum[:8])
+		s = s[:maxName-len(end)] + end
+	}
 	b := []byte(s)
 	for i, c := range b {
 		switch {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/refit-bench/refit/internal/recipe"
+	"github.com/refit-bench/refit/internal/workspace"
 )
 
 // Site is what the machine that measures knows of itself: the facts of its
@@ -24,7 +25,7 @@ type Site struct {
 // stages nothing.
 func ReadSite(root, name string) (Site, error) {
 	s := Site{Root: root}
-	src, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+	src, err := workspace.ReadFile(filepath.Join(root, filepath.FromSlash(name)), maxRecipe)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
@@ -38,19 +39,28 @@ func ReadSite(root, name string) (Site, error) {
 // job, "" when the cluster stages none and the engine fetches them itself.
 // Staged weights must be there, and be what they are said to be.
 func (s Site) Weights(runners recipe.Runners, e recipe.Entry) (string, error) {
-	name := runners.Cluster(e.Runner)
-	staged, ok := s.Clusters[name].Staged(e.Model)
-	if !ok {
+	path, digest := s.staged(runners, e)
+	if path == "" {
 		return "", nil
 	}
-	path := filepath.FromSlash(staged.Path)
+	if err := intact(path, digest); err != nil {
+		return "", fmt.Errorf("weights of %s on cluster %s: %w: stage them, or correct the cluster's models", e.Model, runners.Cluster(e.Runner), err)
+	}
+	return path, nil
+}
+
+// staged is where a family's weights should lie, and the digest that they
+// should have; "" when the cluster stages none.
+func (s Site) staged(runners recipe.Runners, e recipe.Entry) (path, digest string) {
+	staged, ok := s.Clusters[runners.Cluster(e.Runner)].Staged(e.Model)
+	if !ok {
+		return "", ""
+	}
+	path = filepath.FromSlash(staged.Path)
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.Root, path)
 	}
-	if err := intact(path, staged.SHA256); err != nil {
-		return "", fmt.Errorf("weights of %s on cluster %s: %w: stage them, or correct the cluster's models", e.Model, name, err)
-	}
-	return path, nil
+	return path, staged.SHA256
 }
 
 // intact checks that a file has a digest, or that a folder is not empty.

@@ -10,7 +10,12 @@ import (
 	"time"
 
 	"github.com/refit-bench/refit/internal/report"
+	"github.com/refit-bench/refit/internal/workspace"
 )
+
+// maxReport bounds a kept report, in bytes; a comment's body has at most 65,536
+// characters.
+const maxReport = 1 << 20
 
 // addReports adds the published reports that were kept on this machine, in the
 // order of their last change, and the records they hold. A report that cannot
@@ -23,7 +28,7 @@ func addReports(p *report.BoardPage, dir, prefix string) {
 	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return modified(a).Compare(modified(b)) })
 	var records []report.Record
 	for _, e := range entries {
-		body, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		body, err := workspace.ReadFile(filepath.Join(dir, e.Name()), maxReport)
 		if err != nil {
 			p.Row.Evidence = append(p.Row.Evidence, "a kept report cannot be read: "+e.Name())
 			continue

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -208,7 +207,7 @@ func (h *Host) Close() error {
 
 // ReadAddress reads .refit/serve.json. It may be stale: its holder tells.
 func ReadAddress(w *workspace.Workspace) (Address, error) {
-	data, err := os.ReadFile(w.State("serve.json"))
+	data, err := workspace.ReadFile(w.State("serve.json"), 1<<16)
 	if err != nil {
 		return Address{}, err
 	}

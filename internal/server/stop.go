@@ -86,13 +86,16 @@ func OpenStore(ctx context.Context, w *workspace.Workspace) (*store.Store, error
 	return store.Open(ctx, w.State("store.db"))
 }
 
+// maxEvent bounds an event's payload and a step's output, in bytes.
+const maxEvent = 16 << 20
+
 // CI is a workflow run in this workspace, read from the event's file. Its id,
 // log and clock are the caller's to set.
 func CI(w *workspace.Workspace, name, event, out string) (run.CI, error) {
 	if err := supportedRuns(w); err != nil {
 		return run.CI{}, err
 	}
-	payload, err := os.ReadFile(event)
+	payload, err := workspace.ReadFile(event, maxEvent)
 	if err != nil {
 		return run.CI{}, fmt.Errorf("ci: event: %w", err)
 	}

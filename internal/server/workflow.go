@@ -57,7 +57,7 @@ func (h *Host) run(ctx context.Context, r local.RunRequest) error {
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s: %w", r.Workflow, err)
 	}
-	if out, err := os.ReadFile(output); err == nil && bytes.Contains(out, []byte("conclusion=skipped")) {
+	if out, err := workspace.ReadFile(output, maxEvent); err == nil && bytes.Contains(out, []byte("conclusion=skipped")) {
 		return local.ErrSkipped
 	}
 	if err := h.remember(r); err != nil {
