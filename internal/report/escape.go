@@ -15,7 +15,7 @@ func escape(s string) string {
 	var b strings.Builder
 	for i, r := range rs {
 		switch {
-		case r == '\r' || r == '\n' || r == '\t' || r == '\u2028' || r == '\u2029' || unicode.IsControl(r):
+		case hidden(r):
 			b.WriteByte(' ')
 		case r == '<':
 			b.WriteString("&lt;")
@@ -37,6 +37,12 @@ func escape(s string) string {
 	return b.String()
 }
 
+// hidden tells the characters that end a line or that nobody sees: controls,
+// separators, and format characters, which may turn the direction of a text.
+func hidden(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
+}
+
 func wordAt(rs []rune, i int) bool {
 	return i >= 0 && i < len(rs) && (unicode.IsLetter(rs[i]) || unicode.IsDigit(rs[i]))
 }
@@ -44,7 +50,7 @@ func wordAt(rs []rune, i int) bool {
 // code shows text as it is, in a code span that a table cell may hold.
 func code(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+		if hidden(r) {
 			return ' '
 		}
 		return r

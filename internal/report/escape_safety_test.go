@@ -25,6 +25,18 @@ func foreign() *rapid.Generator[string] {
 		rapid.SampledFrom([]string{"=1+1", "-->", "]]>", "</text>", "\x1b]0;x\a", "javascript:alert(1)", "https://a.example/x|y", "http://a.example/)](http://b.example", "@a", "\xff"}))
 }
 
+// Characters that nobody sees, and that can turn the direction of what is
+// seen, reach no page.
+func TestHiddenCharactersBecomeSpaces(t *testing.T) {
+	const text = "a\u202eb\u2066c\u200fd\u200be\u00adf\u2028g"
+	if got, want := escape(text), "a b c d e f g"; got != want {
+		t.Errorf("escape(%q): got %q, want %q", text, got, want)
+	}
+	if got, want := code(text), "`a b c d e f g`"; got != want {
+		t.Errorf("code(%q): got %q, want %q", text, got, want)
+	}
+}
+
 // A link leads where it was told to, over http only, or is its text alone.
 func TestLinksLeadWhereTheySay(t *testing.T) {
 	href := regexp.MustCompile(`<a href="([^"]*)"`)

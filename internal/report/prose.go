@@ -3,7 +3,6 @@ package report
 import (
 	"regexp"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -41,7 +40,7 @@ func checkSentence(s string) error {
 		return place("", "%d characters, at most %d are allowed", n, maxProse)
 	}
 	for _, r := range pinned.ReplaceAllString(s, "") {
-		if strings.ContainsRune("@<>|", r) || unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+		if strings.ContainsRune("@<>|", r) || hidden(r) {
 			return place("", "%q is not allowed in a public sentence", r)
 		}
 	}
