@@ -35,6 +35,10 @@ func (b *batch) read(object string) ([]byte, error) {
 	if b.closed {
 		return nil, fs.ErrClosed
 	}
+	if err := b.ctx.Err(); err != nil { // the process may not have been told yet
+		_ = b.stop()
+		return nil, fmt.Errorf("git cat-file %s: %w", object, err)
+	}
 	if b.cmd == nil {
 		if err := b.start(); err != nil {
 			return nil, err
