@@ -29,6 +29,7 @@ type work struct {
 	c     Candidate
 	now   time.Time
 	login string
+	main  string // name of the default branch, "" until it was asked for
 
 	receipts map[string]Receipt // newest of each step
 	fresh    []Receipt          // of steps before propose: kept once propose has claimed

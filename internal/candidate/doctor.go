@@ -19,6 +19,8 @@ import (
 type Doctored struct {
 	Login  string         `json:"login"`
 	Checks []gate.Verdict `json:"checks"`
+
+	branch string // the default branch
 }
 
 func (d Doctored) String() string {
@@ -37,7 +39,7 @@ func (w *work) doctor(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.login = d.Login
+	w.login, w.main = d.Login, d.branch
 	if v := gate.All(d.Checks); v.Answer == gate.Fail {
 		return nil, errors.New(v.Reason)
 	}
@@ -55,7 +57,8 @@ func (s *Shepherd) Doctor(ctx context.Context) (Doctored, error) {
 		return Doctored{}, fmt.Errorf("who am I: %w", err)
 	}
 	d := Doctored{Login: login}
-	hidden, err := s.checkRepository(ctx, login)
+	var hidden gate.Verdict
+	d.branch, hidden, err = s.checkRepository(ctx, login)
 	if err != nil {
 		return d, err
 	}
@@ -63,10 +66,10 @@ func (s *Shepherd) Doctor(ctx context.Context) (Doctored, error) {
 		d.Checks = append(d.Checks, hidden) // nothing else about it can be asked
 		return d, nil
 	}
-	for _, check := range []func(context.Context, string) (gate.Verdict, error){
+	for _, check := range []func(context.Context, Doctored) (gate.Verdict, error){
 		s.checkLogin, s.checkPermission, s.checkClock, s.checkLabel, s.checkWorkflows,
 	} {
-		v, err := check(ctx, login)
+		v, err := check(ctx, d)
 		if err != nil {
 			return d, err
 		}
@@ -81,8 +84,8 @@ func (s *Shepherd) Doctor(ctx context.Context) (Doctored, error) {
 // realToken is what to do about a credential that starts no workflow runs.
 const realToken = "put the token of a machine user or of an app of yours into forge.token-file"
 
-func (s *Shepherd) checkLogin(_ context.Context, login string) (gate.Verdict, error) {
-	want := s.Config.Forge.Login
+func (s *Shepherd) checkLogin(_ context.Context, d Doctored) (gate.Verdict, error) {
+	login, want := d.Login, s.Config.Forge.Login
 	switch {
 	case login == forge.ActionsLogin:
 		return fail("login", "the credential is the GITHUB_TOKEN of a workflow run (%s): labels, pushes and pull requests made with it start no workflow run, so no sweep would ever begin; "+realToken, login), nil
@@ -95,19 +98,18 @@ func (s *Shepherd) checkLogin(_ context.Context, login string) (gate.Verdict, er
 }
 
 // checkRepository looks if the credential can see the repository at all. A
-// forge answers the same for one that does not exist.
-func (s *Shepherd) checkRepository(ctx context.Context, login string) (gate.Verdict, error) {
-	_, err := s.Forge.DefaultBranch(ctx)
+// forge answers the same for one that does not exist. It returns the default
+// branch.
+func (s *Shepherd) checkRepository(ctx context.Context, login string) (string, gate.Verdict, error) {
+	branch, err := s.Forge.DefaultBranch(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fail("repository", "%s does not exist, or the token of %s may not see it: correct forge.repository, or give %s write access", s.Forge.Repository, login, login), nil
+		return "", fail("repository", "%s does not exist, or the token of %s may not see it: correct forge.repository, or give %s write access", s.Forge.Repository, login, login), nil
 	}
-	if err != nil {
-		return gate.Verdict{}, err
-	}
-	return gate.Verdict{}, nil
+	return branch, gate.Verdict{}, err
 }
 
-func (s *Shepherd) checkPermission(ctx context.Context, login string) (gate.Verdict, error) {
+func (s *Shepherd) checkPermission(ctx context.Context, d Doctored) (gate.Verdict, error) {
+	login := d.Login
 	level, err := s.Forge.Permission(ctx, login)
 	if forge.Denied(err) { // GitHub tells levels only to those who may push
 		return fail("permission", "the forge does not say what %s may do: pushing, labelling and dispatching need write; give %s that right, or use another token", login, login), nil
@@ -125,7 +127,7 @@ func (s *Shepherd) checkPermission(ctx context.Context, login string) (gate.Verd
 // their timestamps.
 const clockSkew = 30 * time.Second
 
-func (s *Shepherd) checkClock(ctx context.Context, _ string) (gate.Verdict, error) {
+func (s *Shepherd) checkClock(ctx context.Context, _ Doctored) (gate.Verdict, error) {
 	there, err := s.Forge.ServerTime(ctx)
 	if err != nil {
 		return gate.Verdict{}, fmt.Errorf("clock of the forge: %w", err)
@@ -140,7 +142,7 @@ func (s *Shepherd) checkClock(ctx context.Context, _ string) (gate.Verdict, erro
 	return pass("clock", "within %s of the forge", clockSkew), nil
 }
 
-func (s *Shepherd) checkLabel(ctx context.Context, _ string) (gate.Verdict, error) {
+func (s *Shepherd) checkLabel(ctx context.Context, _ Doctored) (gate.Verdict, error) {
 	labels, err := s.Forge.Labels(ctx)
 	if err != nil {
 		return gate.Verdict{}, fmt.Errorf("labels: %w", err)
@@ -154,19 +156,15 @@ func (s *Shepherd) checkLabel(ctx context.Context, _ string) (gate.Verdict, erro
 
 // checkWorkflows reads the two workflow files as text on the default branch:
 // they must exist and carry the trigger that refit will pull.
-func (s *Shepherd) checkWorkflows(ctx context.Context, _ string) (gate.Verdict, error) {
-	branch, err := s.Forge.DefaultBranch(ctx)
-	if err != nil {
-		return gate.Verdict{}, fmt.Errorf("default branch: %w", err)
-	}
+func (s *Shepherd) checkWorkflows(ctx context.Context, d Doctored) (gate.Verdict, error) {
 	for _, need := range []struct{ file, trigger string }{
 		{s.Config.Executor.Targeted, "workflow_dispatch"},
 		{s.Config.Executor.Sweep, "labeled"},
 	} {
 		file := path.Join(s.Paths.Workflows, need.file)
-		src, err := s.Forge.File(ctx, branch, file)
+		src, err := s.Forge.File(ctx, d.branch, file)
 		if errors.Is(err, fs.ErrNotExist) {
-			return fail("workflows", "%s is not on %s: put it there, or change executor.targeted and executor.sweep", file, branch), nil
+			return fail("workflows", "%s is not on %s: put it there, or change executor.targeted and executor.sweep", file, d.branch), nil
 		}
 		if err != nil {
 			return gate.Verdict{}, fmt.Errorf("workflow %s: %w", file, err)
@@ -176,7 +174,7 @@ func (s *Shepherd) checkWorkflows(ctx context.Context, _ string) (gate.Verdict, 
 		}
 	}
 	names := strings.Join([]string{s.Config.Executor.Targeted, s.Config.Executor.Sweep}, ", ")
-	return pass("workflows", "%s are on %s", names, branch), nil
+	return pass("workflows", "%s are on %s", names, d.branch), nil
 }
 
 func pass(name, format string, args ...any) gate.Verdict {

@@ -34,7 +34,7 @@ func byChangelog(ctx context.Context, w *work) (string, error) {
 }
 
 func (w *work) mainLog(ctx context.Context) ([]byte, error) {
-	main, err := w.Forge.DefaultBranch(ctx)
+	main, err := w.mainBranch(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -49,9 +49,19 @@ func (w *work) logAt(ctx context.Context, ref string) ([]byte, error) {
 	return log, nil
 }
 
+// mainBranch is the name of the default branch, asked for once.
+func (w *work) mainBranch(ctx context.Context) (string, error) {
+	if w.main != "" {
+		return w.main, nil
+	}
+	var err error
+	w.main, err = w.Forge.DefaultBranch(ctx)
+	return w.main, err
+}
+
 // mainTip is the commit that the default branch points at.
 func (w *work) mainTip(ctx context.Context) (string, error) {
-	main, err := w.Forge.DefaultBranch(ctx)
+	main, err := w.mainBranch(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -129,31 +129,31 @@ func (w *work) seal(ctx context.Context, o Outcome, phase Phase, reason string, 
 	if err := rec.Validate(); err != nil {
 		return Sealed{}, fmt.Errorf("receipt: %w", err)
 	}
-	if s, ok, err := w.standingSeal(ctx, rec, reason); err != nil || ok {
-		return s, err
+	mine, err := w.published(ctx, p.Number)
+	if err != nil {
+		return Sealed{}, err
+	}
+	if s, ok := standingSeal(mine, rec, reason); ok {
+		return s, nil
 	}
 	body, err := w.pages().Record("outcome", w.c.Parent, w.c.ID, "", rec, w.pages().ReceiptComment(rec))
 	if err != nil {
 		return Sealed{}, fmt.Errorf("receipt: %w", err)
 	}
-	url, err := w.upsert(ctx, p.Number, []report.NamedComment{{Name: "outcome", Body: body}})
+	url, err := w.upsertOver(ctx, p.Number, mine, []report.NamedComment{{Name: "outcome", Body: body}})
 	return Sealed{rec, reason, url}, err
 }
 
 // standingSeal is the receipt that was published before its line in the ledger
 // was lost: it says the same, only earlier. It is not written a second time.
-func (w *work) standingSeal(ctx context.Context, rec report.Receipt, reason string) (Sealed, bool, error) {
-	mine, err := w.published(ctx, rec.PullRequest)
-	if err != nil {
-		return Sealed{}, false, err
-	}
+func standingSeal(mine map[string]publication, rec report.Receipt, reason string) (Sealed, bool) {
 	there, ok := mine["outcome/"]
 	var old report.Receipt
 	if !ok || json.Unmarshal(there.record.JSON, &old) != nil {
-		return Sealed{}, false, nil
+		return Sealed{}, false
 	}
 	rec.Finished = old.Finished
-	return Sealed{old, reason, there.url}, bytes.Equal(mustJSON(old), mustJSON(rec)), nil
+	return Sealed{old, reason, there.url}, bytes.Equal(mustJSON(old), mustJSON(rec))
 }
 
 // ownedRuns are the candidate's targeted runs and the sweeps of its branch.

@@ -171,7 +171,7 @@ func (w *work) ensurePull(ctx context.Context) (forge.Pull, error) {
 	if err != nil {
 		return forge.Pull{}, err
 	}
-	main, err := w.Forge.DefaultBranch(ctx)
+	main, err := w.mainBranch(ctx)
 	if err != nil {
 		return forge.Pull{}, err
 	}

@@ -16,6 +16,11 @@ func (w *work) upsert(ctx context.Context, pull int, comments []report.NamedComm
 	if err != nil {
 		return "", err
 	}
+	return w.upsertOver(ctx, pull, mine, comments)
+}
+
+// upsertOver is upsert where the records that stand were just read.
+func (w *work) upsertOver(ctx context.Context, pull int, mine map[string]publication, comments []report.NamedComment) (string, error) {
 	var url string
 	for _, c := range comments {
 		if w.Keep != nil {

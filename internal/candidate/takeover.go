@@ -106,7 +106,7 @@ func (w *work) mayDecide(ctx context.Context, reason string) error {
 	if err != nil {
 		return err
 	}
-	v, err := w.checkPermission(ctx, login)
+	v, err := w.checkPermission(ctx, Doctored{Login: login})
 	if err == nil && v.Answer != gate.Pass {
 		err = errors.New(v.Reason)
 	}

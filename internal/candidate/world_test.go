@@ -38,7 +38,7 @@ const (
 // world is one whole upgrade's surroundings: a real forge over real HTTP, a
 // real git repository, real images; only the measurements are recorded ones.
 type world struct {
-	t      *testing.T
+	t      testing.TB
 	dir    string
 	bare   workspace.Repo
 	forge  *local.Server
@@ -105,7 +105,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	dir, err := os.MkdirTemp(room(), "refit-world-")
 	if err != nil {
@@ -128,7 +128,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // standOn is a world in a folder, without its forge.
-func standOn(t *testing.T, dir string) *world {
+func standOn(t testing.TB, dir string) *world {
 	t.Helper()
 	w := &world{t: t, dir: dir, ledger: &memory{}, slow: 1, bare: workspace.Repo{Dir: filepath.Join(dir, "forge.git")}}
 	var err error

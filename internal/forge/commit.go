@@ -14,7 +14,7 @@ import (
 
 // Message returns a commit's message.
 func (c *Client) Message(ctx context.Context, sha string) (string, error) {
-	commit, _, err := c.gh.Git.GetCommit(ctx, c.Repository.Owner, c.Repository.Name, sha)
+	commit, err := c.commitAt(ctx, sha)
 	if err != nil {
 		return "", c.fail(err, "commit %s", sha)
 	}
@@ -57,7 +57,7 @@ func (c *Client) Merge(ctx context.Context, ours, theirs, message string, files 
 // commit makes a commit with the tree of one commit and the files.
 func (c *Client) commit(ctx context.Context, on string, parents []string, message string, files map[string][]byte) (string, error) {
 	owner, name := c.Repository.Owner, c.Repository.Name
-	base, _, err := c.gh.Git.GetCommit(ctx, owner, name, on)
+	base, err := c.commitAt(ctx, on)
 	if err != nil {
 		return "", c.fail(err, "commit on %s", on)
 	}
@@ -81,7 +81,7 @@ func (c *Client) commit(ctx context.Context, on string, parents []string, messag
 // tree makes the tree that differs from base in the given files.
 func (c *Client) tree(ctx context.Context, base string, files map[string][]byte) (string, error) {
 	owner, name := c.Repository.Owner, c.Repository.Name
-	modes := treeModes{client: c, root: base, seen: map[string]*github.Tree{}}
+	modes := treeModes{client: c, root: base}
 	paths := make([]string, 0, len(files))
 	for path := range files {
 		if !fs.ValidPath(path) || path == "." {
@@ -115,13 +115,12 @@ func (c *Client) tree(ctx context.Context, base string, files map[string][]byte)
 type treeModes struct {
 	client *Client
 	root   string
-	seen   map[string]*github.Tree
 }
 
 func (m treeModes) of(ctx context.Context, path string) (string, error) {
 	sha, parts := m.root, strings.Split(path, "/")
 	for i, part := range parts {
-		folder, err := m.folder(ctx, sha)
+		folder, err := m.client.folder(ctx, sha)
 		if err != nil {
 			return "", err
 		}
@@ -140,16 +139,4 @@ func (m treeModes) of(ctx context.Context, path string) (string, error) {
 		sha = entry.GetSHA()
 	}
 	return "100644", nil
-}
-
-func (m treeModes) folder(ctx context.Context, sha string) (*github.Tree, error) {
-	if t := m.seen[sha]; t != nil {
-		return t, nil
-	}
-	t, _, err := m.client.gh.Git.GetTree(ctx, m.client.Repository.Owner, m.client.Repository.Name, sha, false)
-	if err != nil {
-		return nil, err
-	}
-	m.seen[sha] = t
-	return t, nil
 }

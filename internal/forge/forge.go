@@ -1,7 +1,7 @@
 // Package forge talks to GitHub, or to a server that speaks like it: pull
 // requests, comments, labels, git data, workflow runs and their artifacts. It
-// knows nothing about upgrades and keeps nothing; every method is one look or
-// one write.
+// knows nothing about upgrades; every method is one look or one write, and
+// nothing is remembered but objects of git, which never change.
 package forge
 
 import (
@@ -44,6 +44,7 @@ type Client struct {
 
 	Repository Repository
 
+	kept  kept
 	gh    *github.Client
 	wire  *transport
 	token string

@@ -26,12 +26,17 @@ func (c *Client) MarkReady(ctx context.Context, p Pull) error {
 	return c.draft(ctx, p, readyMutation, false)
 }
 
+// draft writes without another look, for both mutations may be repeated. Where
+// one is refused it looks: what is as it should be needs none.
 func (c *Client) draft(ctx context.Context, p Pull, mutation string, want bool) error {
-	now, err := c.Pull(ctx, p.Number)
-	if err != nil || now.Draft == want {
-		return err
+	err := c.graphql(ctx, mutation, p.NodeID, nil)
+	if err == nil {
+		return nil
 	}
-	return c.fail(c.graphql(ctx, mutation, now.NodeID, nil), "mark pull %d draft=%t", p.Number, want)
+	if now, lost := c.Pull(ctx, p.Number); lost == nil && now.Draft == want {
+		return nil
+	}
+	return c.fail(err, "mark pull %d draft=%t", p.Number, want)
 }
 
 // Editor returns who edited a comment last and when; "" when nobody did.

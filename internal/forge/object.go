@@ -47,7 +47,7 @@ func (o *Objects) Tree(ctx context.Context, commit string) (fs.FS, error) {
 	if listing != nil {
 		return listing.FS(read), nil
 	}
-	at, _, err := o.Client.gh.Git.GetCommit(ctx, o.Client.Repository.Owner, o.Client.Repository.Name, commit)
+	at, err := o.Client.commitAt(ctx, commit)
 	if err != nil {
 		return nil, o.Client.fail(err, "commit %s", commit)
 	}
@@ -70,13 +70,13 @@ func (o *Objects) Tree(ctx context.Context, commit string) (fs.FS, error) {
 // names adds everything below a tree object. A recursive answer that the forge
 // cut short is taken folder by folder instead.
 func (o *Objects) names(ctx context.Context, names []workspace.Name, dir, sha string) ([]workspace.Name, error) {
-	list, err := o.listing(ctx, sha, true)
+	list, err := o.below(ctx, sha)
 	if err != nil {
 		return nil, err
 	}
 	whole := !list.GetTruncated()
 	if !whole {
-		if list, err = o.listing(ctx, sha, false); err != nil {
+		if list, err = o.Client.folder(ctx, sha); err != nil {
 			return nil, err
 		}
 		if list.GetTruncated() {
@@ -100,8 +100,8 @@ func (o *Objects) names(ctx context.Context, names []workspace.Name, dir, sha st
 	return names, nil
 }
 
-func (o *Objects) listing(ctx context.Context, sha string, deep bool) (*github.Tree, error) {
-	list, _, err := o.Client.gh.Git.GetTree(ctx, o.Client.Repository.Owner, o.Client.Repository.Name, sha, deep)
+func (o *Objects) below(ctx context.Context, sha string) (*github.Tree, error) {
+	list, _, err := o.Client.gh.Git.GetTree(ctx, o.Client.Repository.Owner, o.Client.Repository.Name, sha, true)
 	return list, err
 }
 

@@ -75,9 +75,11 @@ func (s *Server) setDraft(c call, name, id string, draft bool) (any, error) {
 	if !p.open() {
 		return nil, refuse(422, "Pull request is closed")
 	}
-	p.draft, p.updated = draft, s.now()
-	if err := s.saveDraft(ctx, c, p); err != nil {
-		return nil, err
+	if p.draft != draft { // what is as it should be is written by nobody
+		p.draft, p.updated = draft, s.now()
+		if err := s.saveDraft(ctx, c, p); err != nil {
+			return nil, err
+		}
 	}
 	type pullPart struct {
 		ID      string `json:"id"`
