@@ -116,7 +116,8 @@ func changelogCheck(e env) *cobra.Command {
 		Long: `Compares the changelog with the one that the change began from, byte by byte:
 the merge base with --base, so that a branch that is behind is behind, and not
 one that deletes. What is added must be plannable with the recipes of the
-working tree. A change may add fragments instead (changelog.d/NAME.yaml).`,
+working tree; append-only entries may only add points to curves that the merge
+base measures. A change may add fragments instead (changelog.d/NAME.yaml).`,
 		Example: "  refit changelog check --base HEAD",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -138,7 +139,7 @@ func (j journal) check(cmd *cobra.Command, e env, base, head string) error {
 	if tip == "" {
 		tip = "HEAD"
 	}
-	from, err := j.repo.MergeBase(cmd.Context(), base, tip)
+	from, err := j.since(cmd, base, tip)
 	if err != nil {
 		return err
 	}
@@ -150,22 +151,13 @@ func (j journal) check(cmd *cobra.Command, e env, base, head string) error {
 	if err != nil {
 		return err
 	}
-	c, err := recipe.Changes(was, is, j.w.Paths.Changelog)
+	c, badForm := recipe.Changes(was, is, j.w.Paths.Changelog)
+	fragments, badFragment := j.fragments(head == "")
+	err = errors.Join(badForm, j.rule.Check(c), badFragment) // everything is told at once
+	if badForm == nil && badFragment == nil {
+		err = errors.Join(err, j.plannable(cmd, added(c, fragments), from))
+	}
 	if err != nil {
-		return err
-	}
-	if err := j.rule.Check(c); err != nil {
-		return err
-	}
-	fragments, err := j.fragments(head == "")
-	if err != nil {
-		return err
-	}
-	entries := c.Additions
-	for _, f := range fragments {
-		entries = append(entries, f.Entry)
-	}
-	if err := j.plannable(entries); err != nil {
 		return err
 	}
 	out := text{e.stdout}
@@ -180,6 +172,33 @@ func (j journal) check(cmd *cobra.Command, e env, base, head string) error {
 	return nil
 }
 
+// since is the commit that a change began from.
+func (j journal) since(cmd *cobra.Command, base, tip string) (string, error) {
+	for _, rev := range []string{base, tip} {
+		_, err := j.repo.Resolve(cmd.Context(), rev)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return "", fmt.Errorf("%s is no branch, tag or commit here: fetch it, or name another one", rev)
+		case err != nil:
+			return "", err
+		}
+	}
+	from, err := j.repo.MergeBase(cmd.Context(), base, tip)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s and %s have no commit in common: fetch the whole history (git fetch --unshallow), or name another --base", base, tip)
+	}
+	return from, err
+}
+
+// added are the entries that a change brings, in the changelog or beside it.
+func added(c recipe.Change, fragments []recipe.Fragment) []recipe.ChangelogEntry {
+	entries := slices.Clone(c.Additions)
+	for _, f := range fragments {
+		entries = append(entries, f.Entry)
+	}
+	return entries
+}
+
 func (j journal) head(cmd *cobra.Command, head string) ([]byte, error) {
 	if head != "" {
 		return j.at(cmd, head)
@@ -187,8 +206,9 @@ func (j journal) head(cmd *cobra.Command, head string) ([]byte, error) {
 	return j.history()
 }
 
-// plannable makes the plan of what is added, and keeps nothing of it.
-func (j journal) plannable(entries []recipe.ChangelogEntry) error {
+// plannable makes the plan of what a change adds since a commit, and keeps
+// nothing of it. Append-only entries are held against the recipes of that commit.
+func (j journal) plannable(cmd *cobra.Command, entries []recipe.ChangelogEntry, since string) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -200,7 +220,13 @@ func (j journal) plannable(entries []recipe.ChangelogEntry) error {
 	if err != nil {
 		return err
 	}
-	_, err = matrix.BuildPlan(cat, entries, rule)
+	var o matrix.PlanOptions
+	if matrix.AppendOnly(entries) {
+		if o.Base, err = recipe.LoadCommit(cmd.Context(), j.repo, since, j.w.Paths.Masters, j.w.Paths.Runners); err != nil {
+			return err
+		}
+	}
+	_, err = matrix.BuildPlanWith(cat, entries, rule, o)
 	return err
 }
 
@@ -233,10 +259,14 @@ func (j journal) fragments(wanted bool) ([]recipe.Fragment, error) {
 func changelogAdd(e env) *cobra.Command {
 	var f journalFlags
 	var entry recipe.ChangelogEntry
-	var fragment string
+	var fragment, base string
 	cmd := &cobra.Command{
-		Use:     "add",
-		Short:   "Append an entry, or write it as a fragment of its own",
+		Use:   "add",
+		Short: "Append an entry, or write it as a fragment of its own",
+		Long: `Appends an entry to the changelog, or writes it as a fragment, when the recipes
+of the working tree can be planned with it. With --append-only the points that
+they gained since --base are measured and nothing else; a change that does more
+is refused, and told what else it does.`,
 		Example: `  refit changelog add --config-key laba-fp8-cpu-sim --description Remeasure --fragment measure-again`,
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -250,7 +280,13 @@ func changelogAdd(e env) *cobra.Command {
 			if entry.PRLink = "XXX"; f.pull > 0 {
 				entry.PRLink = j.rule.Own()
 			}
-			if err := j.plannable([]recipe.ChangelogEntry{entry}); err != nil {
+			since := ""
+			if entry.AppendOnly {
+				if since, err = j.since(cmd, base, "HEAD"); err != nil {
+					return err
+				}
+			}
+			if err := j.plannable(cmd, []recipe.ChangelogEntry{entry}, since); err != nil {
 				return err
 			}
 			name, err := j.add(entry, fragment)
@@ -266,6 +302,9 @@ func changelogAdd(e env) *cobra.Command {
 	cmd.Flags().StringArrayVar(&entry.ScenarioType, "scenario-type", nil, "only this scenario")
 	cmd.Flags().BoolVar(&entry.EvalsOnly, "evals-only", false, "no throughput")
 	cmd.Flags().BoolVar(&entry.AllEvals, "all-evals", false, "every eval, no throughput")
+	cmd.Flags().BoolVar(&entry.NoEvals, "no-evals", false, "throughput alone")
+	cmd.Flags().BoolVar(&entry.AppendOnly, "append-only", false, "only the points that are new since --base, without evals")
+	cmd.Flags().StringVar(&base, "base", "origin/main", "branch that the change is for, with --append-only")
 	cmd.Flags().IntVar(&entry.EvalMinPrefillEP, "eval-min-prefill-ep", 0, "only evals of prefill workers with at least this ep")
 	cmd.Flags().StringVar(&fragment, "fragment", "", "write changelog.d/NAME.yaml instead")
 	return cmd

@@ -155,6 +155,7 @@ func (x *exampler) run(t *testing.T, line string) {
 	switch words[1] {
 	case "bench", "eval":
 		x.ready(t)
+		x.write(t, "sessions.jsonl", recordedSession)
 	case "sim":
 		x.ready(t) // engine has started it
 		return
@@ -183,7 +184,7 @@ func (x *exampler) run(t *testing.T, line string) {
 		if command == "changelog compile" || command == "changelog resolve" {
 			allowed = append(allowed, exitError) // nothing was merged here, and they say so
 		}
-	case "config", "doctor", "version", "lab", "matrix":
+	case "config", "doctor", "version", "lab", "matrix", "status":
 	default:
 		t.Fatalf("%q: no test knows how to run it", line)
 	}
@@ -200,6 +201,10 @@ func (x *exampler) run(t *testing.T, line string) {
 		}
 	}
 }
+
+// recordedSession is a trace for the example of bench.
+const recordedSession = `{"session": "a", "turns": [{"messages": [{"role": "user", "content": "One?"}], "output_tokens": 4, "assistant": "One."}, {"delay_ms": 10, "messages": [{"role": "user", "content": "Two?"}], "output_tokens": 4}]}
+`
 
 // history publishes the runs that the examples of compare name.
 func (x *exampler) history(t *testing.T) {

@@ -8,6 +8,7 @@
 //
 // In a checkout of a recipe repository:
 //
+//	refit status
 //	refit doctor
 //	refit upgrade FAMILY --dry-run
 //	refit upgrade FAMILY --to IMAGE

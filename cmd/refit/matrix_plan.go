@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,11 +21,19 @@ func matrixPlan(e env) *cobra.Command {
 		Use:   "plan",
 		Short: "The jobs that a changelog's new entries ask for, in buckets",
 		Long: `Reads what the changelog gained between two commits and plans it: throughput by
-sequence name, evals by kind, as the published workflows dispatch them. The
-catalogue is that of the working tree.`,
-		Example: "  refit matrix plan --head-ref HEAD --trim-conc",
-		Args:    args(cobra.NoArgs),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return p.run(cmd, e) },
+sequence name, evals by kind. The catalogue is that of the working tree.
+
+Append-only entries are planned as the points that the catalogue gained since
+--base-ref, without evals. The catalogue of that commit is read out of git, as
+data: nothing of it is run. A change that does more is refused.
+
+Every bucket is dispatched. The published workflows run throughput of 1k1k, 8k1k
+and agentic alone, and rows of other lengths are run by no job: --compat leaves
+them out, and names on standard error what it left out.`,
+		Example: `  refit matrix plan --head-ref HEAD --trim-conc
+  refit matrix plan --compat`,
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(cmd, e) },
 	}
 	p.flags(cmd)
 	return cmd
@@ -34,6 +45,7 @@ type planning struct {
 	base, head string
 	changelog  string
 	options    matrix.PlanOptions
+	compat     revision
 	canary     bool
 	policy     string
 	job        matrix.Job
@@ -48,6 +60,7 @@ func (p *planning) flags(cmd *cobra.Command) {
 	f.BoolVar(&p.options.Trim, "trim-conc", false, "throughput at the lowest concurrency of each recipe alone")
 	f.BoolVar(&p.options.AllEvals, "all-evals", false, "evaluate every row that can be")
 	f.BoolVar(&p.options.EvalsOnly, "evals-only", false, "no throughput")
+	compatFlag(cmd, &p.compat, "as the published workflows of "+published+": throughput of "+strings.Join(matrix.Published, ", ")+" alone")
 	f.BoolVar(&p.canary, "canary", false, "print the plan as {canary, rest}: one cheap job runs first")
 	f.StringVar(&p.policy, "priority-policy", "", "ci-priority.yaml: annotate every job with priority and queue token")
 	f.StringVar(&p.job.Event, "event", "push", "event that is scored")
@@ -70,14 +83,34 @@ func (p *planning) run(cmd *cobra.Command, e env) error {
 	if err != nil {
 		return err
 	}
+	if matrix.AppendOnly(entries) {
+		if p.options.Base, err = p.baseCatalogue(cmd, w); err != nil {
+			return err
+		}
+	}
 	plan, err := matrix.BuildPlanWith(cat, entries, rule, p.options)
 	if err != nil {
 		return err
 	}
 	plan.Base, plan.Head = p.base, p.head
-	var v any = plan.Row()
+	if p.compat == "" {
+		advise(e, plan.Warnings)
+	}
+	return p.print(e, plan.Row())
+}
+
+// print writes a plan in its JSON form, as far as the options want it.
+func (p *planning) print(e env, plan matrix.Row) error {
+	if p.compat != "" {
+		var left []string
+		if plan, left = matrix.Dispatched(plan); len(left) > 0 {
+			advise(e, []string{"left out, as no published workflow runs it: " + strings.Join(left, ", ")})
+		}
+	}
+	var v any = plan
 	if p.policy != "" {
-		if v, err = p.scored(plan.Row()); err != nil {
+		var err error
+		if v, err = p.scored(plan); err != nil {
 			return err
 		}
 	}
@@ -113,6 +146,52 @@ func (p *planning) scored(plan matrix.Row) (any, error) {
 		err = exit{exitUsage, err}
 	}
 	return v, err
+}
+
+// baseCatalogue is the catalogue before the additions, read out of git.
+func (p *planning) baseCatalogue(cmd *cobra.Command, w *workspace.Workspace) (*recipe.Catalogue, error) {
+	if p.base == "" {
+		return nil, usage("--base-ref is missing: append-only entries add to what a commit before them measures")
+	}
+	masters, runners, err := p.files.inside(w)
+	if err != nil {
+		return nil, err
+	}
+	return recipe.LoadCommit(cmd.Context(), workspace.Repo{Dir: w.Root}, p.base, masters, runners)
+}
+
+// inside are the names that the files have in the workspace's commits.
+func (m matrixFiles) inside(w *workspace.Workspace) (masters []string, runners string, err error) {
+	if len(m.masters) == 0 { // runners are named from the root then
+		return w.Paths.Masters, cmp.Or(filepath.ToSlash(m.runners), w.Paths.Runners), nil
+	}
+	runners = w.Paths.Runners
+	if m.runners != "" {
+		if runners, err = insideOf(w, m.runners); err != nil {
+			return nil, "", err
+		}
+	}
+	for _, name := range m.masters {
+		inside, err := insideOf(w, name)
+		if err != nil {
+			return nil, "", err
+		}
+		masters = append(masters, inside)
+	}
+	return masters, runners, nil
+}
+
+// insideOf is the name that a file has in the workspace's commits.
+func insideOf(w *workspace.Workspace, name string) (string, error) {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	inside, err := filepath.Rel(w.Root, abs)
+	if err != nil || !filepath.IsLocal(inside) {
+		return "", usage("%s lies outside of %s: append-only entries need files that the commit of --base-ref has", name, w.Root)
+	}
+	return filepath.ToSlash(inside), nil
 }
 
 // delta is what the changelog gained between the two commits.

@@ -30,7 +30,7 @@ func commands(e env) *cobra.Command {
 	root.SetErr(e.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit{exitUsage, err} })
 	root.AddCommand(
-		upgradeCommand(e), candidateCommand(e), compareCommand(e), doctorCommand(e),
+		statusCommand(e), upgradeCommand(e), candidateCommand(e), compareCommand(e), doctorCommand(e),
 		matrixCommand(e), changelogCommand(e), labCommand(e), serveCommand(e), configCommand(e), versionCommand(e),
 		ciCommand(e), jobCommand(e), benchCommand(e), evalCommand(e), simCommand(e),
 	)

@@ -35,7 +35,7 @@ const (
 // Finding is one thing that was compared. Kind is flag, default or variable.
 // Old and New say what it was and what it is; Evidence places begin with "old "
 // or "new ". Edit replaces bytes of EditFile, when the old meaning still has
-// an exact name.
+// an exact name or what is gone can be left out.
 type Finding struct {
 	Kind       string       `json:"kind"`
 	Name       string       `json:"name"`
@@ -89,13 +89,9 @@ func Compare(old, new Model, l Launch) Comparison {
 		c.Findings = append(c.Findings, p.flag(u))
 	}
 	c.Findings = append(c.Findings, p.defaults()...)
-	for _, u := range l.Exports {
-		if f, ok := p.variable(u); ok {
-			c.Findings = append(c.Findings, f)
-		} else {
-			c.NotRead = append(c.NotRead, u.Location.String()+": "+u.Name+" is read by neither version: outside the engine")
-		}
-	}
+	found, outside := p.variables()
+	c.Findings = append(c.Findings, found...)
+	c.NotRead = append(c.NotRead, outside...)
 	c.Findings = append(c.Findings, p.variableDefaults()...)
 	if help {
 		hearsay(c.Findings)
@@ -181,8 +177,26 @@ func (c Comparison) Edits() []FileEdit {
 			all = append(all, e)
 		}
 	}
-	slices.SortFunc(all, func(a, b FileEdit) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Edit.Start, b.Edit.Start))
+	slices.SortStableFunc(all, func(a, b FileEdit) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Edit.Start, b.Edit.Start), cmp.Compare(a.Edit.End, b.Edit.End))
 	})
-	return all
+	return withoutOverlap(all)
+}
+
+// withoutOverlap joins neighbours that both take the comma between them along.
+func withoutOverlap(sorted []FileEdit) []FileEdit {
+	var out []FileEdit
+	for _, e := range sorted {
+		if n := len(out) - 1; n >= 0 && out[n].File == e.File && e.Edit.Start < out[n].Edit.End && out[n].Edit.New == "" && e.Edit.New == "" {
+			last := &out[n]
+			if more := e.Edit.End - last.Edit.End; more > 0 {
+				last.Edit.Old += e.Edit.Old[len(e.Edit.Old)-more:]
+				last.Edit.End = e.Edit.End
+			}
+			last.Reason += "; " + e.Reason
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
 }

@@ -76,7 +76,7 @@ flag --graph-max-batch ambiguous certain -> --graph-max-batch-decode
 flag --weave value-rejected certain
 flag --skip-map other-meaning certain
 flag --fast-hands no-effect certain
-variable LOOM_TENSION no-effect likely
+variable LOOM_TENSION no-effect likely -> 
 default --chunk default-moved certain
 variable LOOM_SPOOLS default-moved certain
 flag --model-path same certain

@@ -28,7 +28,43 @@ func readDeclared(src []byte, name string) (Launch, error) {
 		env = append(env, w.checked(Use{Name: s.Name.Text, Value: s.Value.Text, Values: []string{s.Value.Text}, Symbolic: s.Value.Symbolic(),
 			Location: Location{name, s.Name.Line}, Start: s.Name.Start, End: s.Name.End}))
 	}
+	w.dropSettings(env)
 	l := w.grouped(words, env)
 	l.NotRead = append(l.NotRead, w.notRead...)
 	return l, nil
+}
+
+// maxDropWork bounds the bytes that are read to say how each variable of a
+// declarative recipe is taken out.
+const maxDropWork = 16 << 20
+
+// dropSettings takes each variable of server.env out by its key, and all of
+// them with the mapping.
+func (w *walker) dropSettings(env []Use) {
+	why := ""
+	whole := recipe.Edit{}
+	if len(env)*len(w.src) > maxDropWork {
+		why = "the recipe has too many variables"
+	} else if edit, err := recipe.DropEntry(w.src, w.name, "server", "env"); err != nil && len(env) > 0 {
+		why = err.Error()
+	} else {
+		whole = edit
+	}
+	group := &exports{len(env), whole}
+	for i := range env {
+		u := &env[i]
+		if u.kept = why; why != "" {
+			continue
+		}
+		u.group, u.Drop = group, &group.whole
+		if len(env) == 1 {
+			continue
+		}
+		edit, err := recipe.DropEntry(w.src, w.name, "server", "env", u.Name)
+		if err != nil {
+			u.Drop, u.kept = nil, err.Error()
+			continue
+		}
+		u.Drop = &edit
+	}
 }

@@ -72,5 +72,5 @@ func TestRenameInDeclared(t *testing.T) {
 	check("behind-wide-characters", "[s, é界, --graph-max-batch, 16]", "[s, é界, --graph-max-batch-decode, 16]")
 	check("escaped", `[s, "--graph\x2dmax-batch", 16]`, "")
 	check("block-scalar", "\n  - s\n  - >-\n    --graph-max-batch\n  - 16", "")
-	check("anchored", "[s, &a --graph-max-batch, 16]", "")
+	check("anchored", "[s, &a --graph-max-batch, 16]", "[s, &a --graph-max-batch-decode, 16]")
 }

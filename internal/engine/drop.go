@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/refit-bench/refit/internal/recipe"
@@ -11,7 +12,11 @@ import (
 // drop is the edit that takes a flag and its values out of the file. It is nil
 // when they do not stand there as they are, one behind the other.
 func (w *walker) drop(words []token) *recipe.Edit {
-	for _, t := range words {
+	words = slices.Clone(words)
+	for i, t := range words {
+		if i > 0 && w.wholeWord(&words[i]) {
+			continue
+		}
 		if t.start < 0 || t.end > len(w.src) || t.start >= t.end || string(w.src[t.start:t.end]) != t.text {
 			return nil
 		}
@@ -29,6 +34,21 @@ func (w *walker) drop(words []token) *recipe.Edit {
 		return nil
 	}
 	return &recipe.Edit{Start: start, End: end, Old: string(w.src[start:end])}
+}
+
+// wholeWord gives a value the place of its whole word with its quotes. It is
+// false when the value is only a part of a word, or its expansion does more.
+func (w *walker) wholeWord(t *token) bool {
+	word := w.whole[t.start]
+	if word == nil || effects(word) {
+		return false
+	}
+	start, end := int(word.Pos().Offset()), int(word.End().Offset())
+	if t.end < end-(t.start-start) {
+		return false
+	}
+	t.start, t.end = start, end
+	return true
 }
 
 // between tells what stands between neighbouring words.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -35,19 +34,4 @@ func hearsay(findings []Finding) {
 			f.Message += "; read from --help"
 		}
 	}
-}
-
-// renamedVariable says what became of a variable that the new help text does
-// not name, as far as the option that it set tells.
-func (p *pair) renamedVariable(was Variable) string {
-	detail := "the new help text does not name it"
-	if was.Option == "" {
-		return detail
-	}
-	for _, v := range p.new.Variables {
-		if r := p.newTable.resolve(was.Option); r.By == ByName && v.Option != "" && slices.Contains(r.Option.Names, v.Option) {
-			return fmt.Sprintf("%s, and names %s for %s", detail, v.Name, was.Option)
-		}
-	}
-	return detail
 }

@@ -23,7 +23,8 @@ var ErrNoLaunch = errors.New("no command that starts a server: none runs in the 
 // words that follow up to the next flag; Value joins them with spaces.
 // Symbolic says that a value depends on something the script does not fix.
 // Condition is the text of the conditions under which the use happens. Drop
-// takes the flag out of the file with its values, where that can be done.
+// takes it out of the file with its values, where that can be done. Fixed says
+// why a variable can neither be renamed nor dropped in place.
 type Use struct {
 	Name      string       `json:"name"`
 	Value     string       `json:"value,omitempty"`
@@ -35,6 +36,10 @@ type Use struct {
 	End       int          `json:"end"`
 	Condition string       `json:"condition,omitempty"`
 	Drop      *recipe.Edit `json:"drop,omitempty"`
+	Fixed     string       `json:"fixed,omitempty"`
+
+	kept  string   // why there is no Drop
+	group *exports // the statement that exports it, with others
 }
 
 // Launch is what a recipe starts. Notices say where the script changes the
@@ -47,6 +52,8 @@ type Launch struct {
 	Exports []Use    `json:"exports,omitempty"`
 	Notices []string `json:"notices,omitempty"`
 	NotRead []string `json:"not-read,omitempty"`
+
+	names map[string][]int // where the script names what may be a variable
 }
 
 // maxScript bounds a recipe; the largest known one has a hundredth of it.
@@ -67,7 +74,8 @@ func ReadLaunch(script []byte, name string) (Launch, error) {
 	if err != nil {
 		return Launch{}, err
 	}
-	w := &walker{src: script, name: name, assigned: map[string][]assignment{}}
+	w := &walker{src: script, name: name, assigned: map[string][]assignment{}, listed: map[*syntax.DeclClause]listed{}, whole: map[int]*syntax.Word{}}
+	w.survey(file)
 	w.stmts(file.Stmts, surroundings{})
 	starts := w.starts()
 	if len(starts) == 0 {
@@ -81,7 +89,7 @@ var oddKey = regexp.MustCompile(`(?m)^\s*\[[^\]"'\n]*:[^\]\n]*\]=`)
 
 func parseScript(script []byte, name string) (*syntax.File, error) {
 	parse := func(src []byte) (*syntax.File, error) {
-		return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(bytes.NewReader(src), name)
+		return syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(bytes.NewReader(src), name)
 	}
 	file, err := parse(script)
 	if err == nil {
@@ -125,6 +133,7 @@ func (w *walker) launch(starts []command) Launch {
 		}
 	}
 	l.NotRead = append(l.NotRead, w.notRead...)
+	w.settle(&l)
 	return l
 }
 
@@ -224,8 +233,10 @@ func (w *walker) programEnd(words []token, l *Launch) int {
 			for i < len(words) && (strings.HasPrefix(words[i].text, "-") || wrapperValue.MatchString(words[i].text) || strings.Contains(words[i].text, "=")) {
 				if name, value, ok := strings.Cut(words[i].text, "="); ok && base == "env" && !strings.HasPrefix(name, "-") {
 					t := words[i]
-					l.Exports = append(l.Exports, w.checked(Use{Name: name, Value: value, Values: []string{value}, Symbolic: t.symbolic,
-						Location: t.location, Start: t.start, End: min(t.end, t.start+len(name)), Condition: t.condition}))
+					u := w.checked(Use{Name: name, Value: value, Values: []string{value}, Symbolic: t.symbolic,
+						Location: t.location, Start: t.start, End: min(t.end, t.start+len(name)), Condition: t.condition})
+					w.dropArgument(&u, t)
+					l.Exports = append(l.Exports, u)
 				}
 				i++
 			}

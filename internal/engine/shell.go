@@ -18,6 +18,9 @@ type walker struct {
 	notices  []notice
 	notRead  []string
 	followed int // variables looked up so far
+	listed   map[*syntax.DeclClause]listed
+	whole    map[int]*syntax.Word // every word of the script, by where its text begins
+	comments []span
 }
 
 type notice struct {
@@ -83,7 +86,10 @@ func (w *walker) stmts(list []*syntax.Stmt, s surroundings) {
 	if s.depth > 2*maxDepth {
 		return
 	}
-	for _, st := range list {
+	for i, st := range list {
+		if c, ok := st.Cmd.(*syntax.DeclClause); ok {
+			w.listed[c] = listed{st, list[i+1:]}
+		}
 		w.stmt(st, s)
 	}
 }
@@ -181,8 +187,9 @@ func (w *walker) call(c *syntax.CallExpr, s surroundings) {
 		return
 	}
 	cmd := command{args: c.Args, at: int(c.Pos().Offset()), line: int(c.Pos().Line()), condition: s.condition, background: s.background, log: s.log}
-	for _, a := range c.Assigns {
+	for i, a := range c.Assigns {
 		if u, ok := w.exported(a, s); ok {
+			w.dropPrefix(&u, c, i)
 			cmd.env = append(cmd.env, u)
 		}
 	}
@@ -194,10 +201,11 @@ func (w *walker) call(c *syntax.CallExpr, s surroundings) {
 
 func (w *walker) declaration(c *syntax.DeclClause, s surroundings) {
 	export := c.Variant.Value == "export"
-	for _, a := range c.Args {
+	group := w.exporting(c)
+	for i, a := range c.Args {
 		if a.Name == nil {
-			if a.Value != nil && strings.HasPrefix(a.Value.Lit(), "-") && strings.Contains(a.Value.Lit(), "x") {
-				export = true
+			if a.Value != nil && strings.HasPrefix(a.Value.Lit(), "-") {
+				export = (export || strings.Contains(a.Value.Lit(), "x")) && !strings.Contains(a.Value.Lit(), "n")
 			}
 			continue
 		}
@@ -206,6 +214,7 @@ func (w *walker) declaration(c *syntax.DeclClause, s surroundings) {
 		}
 		if export {
 			if u, ok := w.exported(a, s); ok {
+				w.dropDeclared(&u, c, i, group)
 				w.exports = append(w.exports, u)
 			}
 		}
@@ -243,6 +252,7 @@ func (w *walker) exported(a *syntax.Assign, s surroundings) (Use, bool) {
 	case a.Naked:
 		t = w.variable(u.Name, "$"+u.Name, u.Start, 0)
 	}
+	u.Fixed = fixed(a)
 	u.Value, u.Symbolic = t.text, t.symbolic
 	u.Values = []string{u.Value}
 	return u, true

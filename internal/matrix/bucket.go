@@ -85,6 +85,9 @@ func entryRow(e recipe.ChangelogEntry) Row {
 	r.Set("evals-only", e.EvalsOnly)
 	r.Set("all-evals", e.AllEvals)
 	r.Set("append-only", e.AppendOnly)
+	if e.NoEvals {
+		r.Set("no-evals", true)
+	}
 	if e.EvalMinPrefillEP > 0 {
 		r.Set("eval-min-prefill-ep", e.EvalMinPrefillEP)
 	}

@@ -1,98 +1,55 @@
 package matrix
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/refit-bench/refit/internal/recipe"
 )
 
-// builder collects a plan entry by entry.
+// builder collects a plan row by row.
 type builder struct {
 	cat  *recipe.Catalogue
 	ev   EvalRule
 	plan Plan
 
-	claimed map[[2]string]bool            // kind of work and family/scenario already planned
-	family  map[string]int                // family -> index in plan.Families
-	points  map[string]map[string]Point   // family -> key -> point
-	taken   map[[2]string]map[string]bool // kind of work and family -> keys already selected
+	family map[string]int                // family -> index in plan.Families
+	points map[string]map[string]Point   // family -> key -> point
+	taken  map[[2]string]map[string]bool // kind of work and family -> keys already selected
 }
 
 func newBuilder(cat *recipe.Catalogue, entries []recipe.ChangelogEntry, ev EvalRule) *builder {
 	return &builder{
 		cat: cat, ev: ev, plan: Plan{Entries: entries, throughput: []Row{}, evals: []Row{}},
-		claimed: map[[2]string]bool{}, family: map[string]int{},
-		points: map[string]map[string]Point{}, taken: map[[2]string]map[string]bool{},
+		family: map[string]int{}, points: map[string]map[string]Point{}, taken: map[[2]string]map[string]bool{},
 	}
 }
 
-// add plans one kind of work of an entry for the scenarios not yet covered.
-// Families are taken in groups of equal scenarios, as eval marking spans a group.
-func (b *builder) add(families []recipe.Family, e recipe.ChangelogEntry, mode Mode) error {
-	var order []string
-	groups := map[string][]recipe.Family{}
-	for _, f := range families {
-		todo := b.uncovered(mode, f, e)
-		if len(todo) == 0 {
-			continue
-		}
-		g := strings.Join(todo, " ")
-		if groups[g] == nil {
-			order = append(order, g)
-		}
-		groups[g] = append(groups[g], f)
-	}
-	for _, g := range order {
-		if err := b.addGroup(groups[g], strings.Fields(g), e, mode); err != nil {
+// runAll plans the rows of generator calls.
+func (b *builder) runAll(calls []call) error {
+	for _, c := range calls {
+		if err := b.run(c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// work names the list that a mode's rows belong to.
-func work(mode Mode) string {
-	if mode == NoEvals {
-		return "throughput"
-	}
-	return "evals"
-}
-
-// uncovered claims the entry's scenarios of a family that nobody has claimed.
-func (b *builder) uncovered(mode Mode, f recipe.Family, e recipe.ChangelogEntry) []string {
-	var todo []string
-	for _, scenario := range []string{Fixed, Agentic} {
-		wanted := len(e.ScenarioType) == 0 || slices.Contains(e.ScenarioType, scenario)
-		id := [2]string{work(mode), f.ID + " " + scenario}
-		if wanted && !b.claimed[id] {
-			b.claimed[id] = true
-			todo = append(todo, scenario)
-		}
-	}
-	return todo
-}
-
-func (b *builder) addGroup(families []recipe.Family, scenarios []string, e recipe.ChangelogEntry, mode Mode) error {
-	var rows []Row
-	var owner []recipe.Family
-	for _, f := range families {
-		more, err := expand(f, b.cat.Runners, scenarios)
-		if err != nil {
-			return err
-		}
-		rows = append(rows, more...)
-		owner = append(owner, slices.Repeat([]recipe.Family{f}, len(more))...)
-	}
-	chosen, err := b.ev.apply(rows, mode)
+func (b *builder) run(c call) error {
+	from, err := c.expand(b.cat.Runners)
 	if err != nil {
 		return err
 	}
-	for _, c := range chosen {
-		if mode != NoEvals && c.row.multinode() && c.row.Row("prefill").Int("ep") < e.EvalMinPrefillEP {
+	rows := make([]Row, len(from))
+	for i := range from {
+		rows[i] = from[i].row
+	}
+	chosen, err := b.ev.apply(rows, c.mode)
+	if err != nil {
+		return err
+	}
+	for _, p := range chosen {
+		if c.mode != NoEvals && p.row.multinode() && p.row.Row("prefill").Int("ep") < c.entry.EvalMinPrefillEP {
 			continue
 		}
-		if err := b.addRow(owner[c.from], c.row, mode); err != nil {
+		if err := b.addRow(from[p.from].family, p.row, c.mode); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,7 @@ type Counts struct {
 
 // Count expands everything once.
 func Count(cat *recipe.Catalogue, ev EvalRule) (Counts, error) {
-	rows, err := FullSweep(cat, ev, Sweep{Mode: NoEvals})
+	rows, _, err := FullSweep(cat, ev, Sweep{Mode: NoEvals})
 	if err != nil {
 		return Counts{}, err
 	}

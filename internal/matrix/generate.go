@@ -20,6 +20,7 @@ const (
 	NoEvals   Mode = "no-evals"   // throughput rows alone
 	EvalsOnly Mode = "evals-only" // the rows the policy marks, as eval-only rows
 	AllEvals  Mode = "all-evals"  // every row that can be evaluated, as eval-only rows
+	SmokeTest Mode = "smoke"      // per deployment the lowest throughput row, and one eval-only row
 )
 
 // GeneratorRows expands a family to the rows the published generator prints:
@@ -35,7 +36,8 @@ func GeneratorRows(f recipe.Family, runners recipe.Runners, ev EvalRule, mode Mo
 
 // expand lists the throughput rows of a family's scenarios in catalogue order.
 func expand(f recipe.Family, runners recipe.Runners, scenarios []string) ([]Row, error) {
-	return Filter{Scenarios: scenarios}.expand(f, runners)
+	out, err := Filter{Scenarios: scenarios}.expand(f, runners)
+	return out.rows, err
 }
 
 // Concurrencies lists what a search-space entry asks for: its list as written,

@@ -21,24 +21,33 @@ var outsideKey = []string{"image", "exp-name", "recipe-fingerprint", "priority",
 // gives the key of the point that it measures; a row that measures several
 // concurrencies has no key.
 func Key(row Row) (string, error) {
+	text, err := KeyText(row)
+	if err != nil {
+		return "", err
+	}
+	return digest(text), nil
+}
+
+// KeyText is the text whose hash is the key.
+func KeyText(row Row) ([]byte, error) {
 	concs := row.concs()
 	if row.Has("eval-conc") {
 		concs = []int{row.Int("eval-conc")}
 	}
 	if len(concs) != 1 || concs[0] <= 0 {
-		return "", fmt.Errorf("key of row %q: want one concurrency, got %d", row.Str("exp-name"), len(concs))
+		return nil, fmt.Errorf("key of row %q: want one concurrency, got %d", row.Str("exp-name"), len(concs))
 	}
 	if row.Str("model") == "" || row.Str("runner") == "" {
-		return "", errors.New("key of a row: it names no model or no runner")
+		return nil, errors.New("key of a row: it names no model or no runner")
 	}
 	r := throughput(row)
 	r.Delete(outsideKey...)
 	r.Set("conc", concs[0])
 	text, err := workspace.Canonical(r.plain())
 	if err != nil {
-		return "", fmt.Errorf("key of row %q: %w", row.Str("exp-name"), err)
+		return nil, fmt.Errorf("key of row %q: %w", row.Str("exp-name"), err)
 	}
-	return digest(text), nil
+	return text, nil
 }
 
 // throughput undoes eval marking: the row as a run without evals has it.

@@ -58,7 +58,7 @@ func (ev EvalRule) markSingle(rows []Row, marked map[int]int) {
 		if r.multinode() || !ev.eligible(r) || r.Int("conc") < ev.Floor {
 			continue
 		}
-		g := groupKey(r, "model", "runner", "framework", "precision", "isl", "osl", "spec-decoding", "dp-attn")
+		g := groupKey(r, fixedGroup...)
 		groups[g] = append(groups[g], i)
 	}
 	for _, g := range groups {
@@ -105,7 +105,7 @@ func markAgentic(rows []Row, marked map[int]int) {
 		if r.multinode() || !r.agentic() {
 			continue
 		}
-		g := groupKey(r, "model", "runner", "framework", "precision")
+		g := groupKey(r, replayGroup...)
 		if j, ok := best[g]; !ok || r.Int("conc") > rows[j].Int("conc") {
 			best[g] = i
 		}

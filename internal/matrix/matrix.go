@@ -100,16 +100,22 @@ func (p Point) Conc() int {
 // Label names the point for people: workload, concurrency, topology and the
 // first six digits of the key.
 func (p Point) Label() string {
-	workload := fmt.Sprintf("%d/%d", p.Row.Int("isl"), p.Row.Int("osl"))
-	if p.Row.agentic() {
+	workload, shape := described(p.Row)
+	return strings.Join([]string{workload, fmt.Sprintf("c%d", p.Conc()), shape, p.Key[:min(6, len(p.Key))]}, " ")
+}
+
+// described names what a row runs for people, without its concurrency.
+func described(r Row) (workload, shape string) {
+	workload = fmt.Sprintf("%d/%d", r.Int("isl"), r.Int("osl"))
+	if r.agentic() {
 		workload = "AgentX"
 	}
-	shape := fmt.Sprintf("TP%d EP%d", p.Row.Int("tp"), p.Row.Int("ep"))
-	if p.Row.multinode() {
-		pre, dec := p.Row.Row("prefill"), p.Row.Row("decode")
+	shape = fmt.Sprintf("TP%d EP%d", r.Int("tp"), r.Int("ep"))
+	if r.multinode() {
+		pre, dec := r.Row("prefill"), r.Row("decode")
 		shape = fmt.Sprintf("PTP%dx%d/DTP%dx%d", pre.Int("tp"), pre.Int("num-worker"), dec.Int("tp"), dec.Int("num-worker"))
 	}
-	return strings.Join([]string{workload, fmt.Sprintf("c%d", p.Conc()), shape, p.Key[:min(6, len(p.Key))]}, " ")
+	return workload, shape
 }
 
 // Settings are the facts of a point that a table shows once when all share them.

@@ -24,6 +24,8 @@ func (ev EvalRule) apply(rows []Row, mode Mode) ([]picked, error) {
 		return ev.markRows(rows, mode), nil
 	case AllEvals:
 		return ev.allEvals(rows), nil
+	case SmokeTest:
+		return ev.smoke(rows), nil
 	}
 	return nil, fmt.Errorf("unknown eval mode %q", mode)
 }

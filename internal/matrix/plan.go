@@ -2,7 +2,6 @@ package matrix
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/refit-bench/refit/internal/recipe"
@@ -36,8 +35,7 @@ func PlanFamily(f recipe.Family, runners recipe.Runners, ev EvalRule, choose fun
 
 // BuildPlan plans the added entries of a changelog. Each family and scenario
 // is measured once, for the first entry that reaches it; entries with
-// all-evals come first. Append-only entries are refused: they need the base
-// revision's rows, which are not read here.
+// all-evals come first. Append-only entries are refused: they need a base.
 func BuildPlan(cat *recipe.Catalogue, entries []recipe.ChangelogEntry, ev EvalRule) (Plan, error) {
 	return BuildPlanWith(cat, entries, ev, PlanOptions{})
 }
@@ -47,31 +45,30 @@ type PlanOptions struct {
 	Trim      bool // throughput at the lowest concurrency of each recipe alone
 	AllEvals  bool // every row that can be evaluated is; throughput stays
 	EvalsOnly bool // no throughput
+
+	// Base is the catalogue before the change, which append-only entries
+	// extend; nil = none is known. Only they look at it: see AppendOnly.
+	Base *recipe.Catalogue
 }
 
-// BuildPlanWith is BuildPlan with options.
+// BuildPlanWith is BuildPlan with options. Of append-only entries it plans the
+// points that Base lacks, or says why the change is more than an addition.
 func BuildPlanWith(cat *recipe.Catalogue, entries []recipe.ChangelogEntry, ev EvalRule, o PlanOptions) (Plan, error) {
+	if err := o.check(entries); err != nil {
+		return Plan{}, err
+	}
+	calls, err := generatorCalls(cat, entries, o)
+	if err != nil {
+		return Plan{}, err
+	}
 	b := newBuilder(cat, entries, ev)
-	for _, e := range wideFirst(entries) {
-		if e.AppendOnly {
-			return Plan{}, fmt.Errorf("changelog entry for %s: append-only is not supported yet", strings.Join(e.ConfigKeys, ", "))
-		}
-		families, err := matches(cat, e.ConfigKeys)
-		if err != nil {
-			return Plan{}, err
-		}
-		if !e.EvalsOnly && !e.AllEvals && !o.EvalsOnly {
-			if err := b.add(families, e, NoEvals); err != nil {
-				return Plan{}, err
-			}
-		}
-		mode := EvalsOnly
-		if e.AllEvals || o.AllEvals {
-			mode = AllEvals
-		}
-		if err := b.add(families, e, mode); err != nil {
-			return Plan{}, err
-		}
+	if AppendOnly(entries) {
+		err = b.extend(o.Base, calls)
+	} else {
+		err = b.runAll(calls)
+	}
+	if err != nil {
+		return Plan{}, err
 	}
 	if o.Trim {
 		b.plan.trim()
@@ -79,65 +76,24 @@ func BuildPlanWith(cat *recipe.Catalogue, entries []recipe.ChangelogEntry, ev Ev
 	return b.plan, nil
 }
 
-// wideFirst moves the entries with all-evals to the front.
-func wideFirst(entries []recipe.ChangelogEntry) []recipe.ChangelogEntry {
-	sorted := slices.Clone(entries)
-	slices.SortStableFunc(sorted, func(a, b recipe.ChangelogEntry) int {
+// check holds the options against what entries exclude.
+func (o PlanOptions) check(entries []recipe.ChangelogEntry) error {
+	appending := AppendOnly(entries)
+	for _, e := range entries {
+		problem := ""
 		switch {
-		case a.AllEvals == b.AllEvals:
-			return 0
-		case a.AllEvals:
-			return -1
+		case appending && !e.AppendOnly:
+			problem = "is not append-only, but others of the same change are: put it into a change of its own"
+		case appending && (o.AllEvals || o.EvalsOnly):
+			problem = "append-only adds throughput alone: it excludes all-evals and evals-only as an option or a label"
+		case appending && o.Base == nil:
+			problem = "append-only adds to what a base revision measures, and no base revision is given"
+		case e.NoEvals && (o.AllEvals || o.EvalsOnly):
+			problem = "no-evals excludes all-evals and evals-only as an option or a label"
 		}
-		return 1
-	})
-	return sorted
-}
-
-// matches resolves config keys, where * stands for anything, in catalogue
-// order per key; repeats collapse to the first.
-func matches(cat *recipe.Catalogue, keys []string) ([]recipe.Family, error) {
-	var out []recipe.Family
-	taken := map[string]bool{}
-	for _, key := range keys {
-		found := false
-		for _, f := range cat.Families {
-			if !wildcard(key, f.Key) {
-				continue
-			}
-			found = true
-			if !taken[f.ID] {
-				taken[f.ID] = true
-				out = append(out, f)
-			}
-		}
-		if !found && strings.Contains(key, "*") {
-			return nil, fmt.Errorf("changelog: no config key matches %q", key)
-		}
-		if !found {
-			_, err := cat.Family(key)
-			return nil, fmt.Errorf("changelog: %w", err)
+		if problem != "" {
+			return fmt.Errorf("changelog entry for %s: %s", strings.Join(e.ConfigKeys, ", "), problem)
 		}
 	}
-	return out, nil
-}
-
-// wildcard matches the whole of s; * is any run of characters, all else literal.
-func wildcard(pattern, s string) bool {
-	parts := strings.Split(pattern, "*")
-	if len(parts) == 1 {
-		return pattern == s
-	}
-	rest, ok := strings.CutPrefix(s, parts[0])
-	if !ok {
-		return false
-	}
-	for _, part := range parts[1 : len(parts)-1] {
-		i := strings.Index(rest, part)
-		if i < 0 {
-			return false
-		}
-		rest = rest[i+len(part):]
-	}
-	return strings.HasSuffix(rest, parts[len(parts)-1])
+	return nil
 }

@@ -244,7 +244,7 @@ func TestPlanOrderAndCoverage(t *testing.T) {
 	}{
 		{entry("lab-c"), `changelog: no family "lab-c" in the catalogue (did you mean "lab-a"?)`},
 		{entry("x*"), `changelog: no config key matches "x*"`},
-		{recipe.ChangelogEntry{ConfigKeys: []string{"lab-a"}, AppendOnly: true}, "changelog entry for lab-a: append-only is not supported yet"},
+		{recipe.ChangelogEntry{ConfigKeys: []string{"lab-a"}, AppendOnly: true}, "changelog entry for lab-a: append-only adds to what a base revision measures, and no base revision is given"},
 	} {
 		if _, err := BuildPlan(c, []recipe.ChangelogEntry{bad.e}, labEvals); err == nil || err.Error() != bad.want {
 			t.Errorf("BuildPlan(%v): got %v, want %s", bad.e.ConfigKeys, err, bad.want)

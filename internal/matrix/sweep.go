@@ -3,6 +3,7 @@ package matrix
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,52 +21,67 @@ var ErrOption = errors.New("option")
 type Sweep struct {
 	Filter
 	Mode                  Mode
+	Lower                 bool     // one row per deployment, after marking: see Lower
 	Prefixes              []string // of config keys, not the model-prefix field
 	Precisions            []string
 	Frameworks            []string
-	RunnerTypes           []string // labels of the runners file
+	RunnerTypes           []string // labels of the runners file, or of families
+	Compat                bool     // only labels of the runners file, as published
 	SingleNode, MultiNode bool     // neither = both
 }
 
 // FullSweep is the matrix of a catalogue: one row per job, as the published
-// generator prints them. Evals are marked over all of them together.
-func FullSweep(cat *recipe.Catalogue, ev EvalRule, s Sweep) ([]Row, error) {
-	if err := s.check(cat.Runners); err != nil {
-		return nil, err
+// generator prints them. Evals are marked over all of them together. The
+// warnings say where the rows may be another thing than what was meant.
+func FullSweep(cat *recipe.Catalogue, ev EvalRule, s Sweep) ([]Row, []string, error) {
+	if err := s.check(cat); err != nil {
+		return nil, nil, err
 	}
-	var rows []Row
+	var families []recipe.Family
 	for _, f := range cat.Families {
-		if !s.wants(f) {
-			continue
+		if s.wants(f) {
+			families = append(families, f)
 		}
-		more, err := s.expand(f, cat.Runners)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, more...)
 	}
-	marked, err := ev.apply(rows, s.Mode)
-	return rowsOf(marked), err
+	rows, warnings, err := s.gather(families, cat.Runners)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err = ev.finish(rows, s.Mode, s.Lower)
+	return rows, warnings, err
 }
 
-func (s Sweep) check(runners recipe.Runners) error {
+func (s Sweep) check(cat *recipe.Catalogue) error {
 	if s.Step != 0 && s.Step < 2 {
 		return fmt.Errorf("%w: step size %d: must be greater than 1", ErrOption, s.Step)
 	}
 	if s.MinConc != nil && s.MaxConc != nil && *s.MinConc > *s.MaxConc {
 		return fmt.Errorf("%w: min conc %d is greater than max conc %d", ErrOption, *s.MinConc, *s.MaxConc)
 	}
+	known := s.runnerTypes(cat)
 	for _, label := range s.RunnerTypes {
-		if _, ok := runners.Labels[label]; !ok {
-			var known []string
-			for l := range runners.Labels {
-				known = append(known, l)
-			}
-			slices.Sort(known)
-			return fmt.Errorf("runner type %q is no label of the runners file; known are %s", label, strings.Join(known, ", "))
+		if !known[label] {
+			return fmt.Errorf("no runner type %q; known are %s", label, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 		}
 	}
 	return nil
+}
+
+// runnerTypes are the labels that may be asked for. Published catalogues use
+// labels that their runners file does not list; the published generator does
+// not let anybody ask for those.
+func (s Sweep) runnerTypes(cat *recipe.Catalogue) map[string]bool {
+	known := map[string]bool{}
+	for label := range cat.Runners.Labels {
+		known[label] = true
+	}
+	if s.Compat {
+		return known
+	}
+	for _, f := range cat.Families {
+		known[f.Entry.Runner] = true
+	}
+	return known
 }
 
 func (s Sweep) wants(f recipe.Family) bool {
@@ -80,24 +96,45 @@ func (s Sweep) wants(f recipe.Family) bool {
 	return among(s.Precisions, e.Precision) && among(s.Frameworks, e.Framework) && among(s.RunnerTypes, e.Runner)
 }
 
+// Test is what the matrix of some config keys is narrowed to.
+type Test struct {
+	Filter
+	Mode  Mode
+	Lower bool     // one row per deployment, after marking: see Lower
+	Keys  []string // config keys, or patterns: see Select
+	Names []string // exp-names: exactly these rows, before marking; nil = all
+}
+
 // TestConfig is the matrix of the config keys that patterns name. A pattern
-// with * or ? is matched against the whole key; others must exist.
-func TestConfig(cat *recipe.Catalogue, ev EvalRule, patterns []string, x Filter, mode Mode) ([]Row, error) {
-	families, err := Select(cat, patterns)
+// with * or ? is matched against the whole key; others must exist. Warnings
+// are as those of FullSweep.
+func TestConfig(cat *recipe.Catalogue, ev EvalRule, t Test) ([]Row, []string, error) {
+	families, err := Select(cat, t.Keys)
+	if err != nil {
+		return nil, nil, err
+	}
+	t.LabelToo = true
+	rows, warnings, err := t.gather(families, cat.Runners)
+	if err != nil {
+		return nil, nil, err
+	}
+	if rows, err = named(rows, t.Names); err != nil {
+		return nil, nil, err
+	}
+	rows, err = ev.finish(rows, t.Mode, t.Lower)
+	return rows, warnings, err
+}
+
+// finish marks the rows of a run, and lowers them where that is asked for.
+func (ev EvalRule) finish(rows []Row, mode Mode, lower bool) ([]Row, error) {
+	marked, err := ev.apply(rows, mode)
 	if err != nil {
 		return nil, err
 	}
-	x.LabelToo = true
-	var rows []Row
-	for _, f := range families {
-		more, err := x.expand(f, cat.Runners)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, more...)
+	if lower {
+		marked = lowered(marked)
 	}
-	marked, err := ev.apply(rows, mode)
-	return rowsOf(marked), err
+	return rowsOf(marked), nil
 }
 
 // Select finds the families of config keys and shell patterns, each once at
@@ -196,13 +233,9 @@ func classEnd(s string) int {
 
 // available names the config keys that there are, the first of many.
 func available(cat *recipe.Catalogue) string {
-	const most = 8
 	var keys []string
-	for _, f := range cat.Families[:min(most, len(cat.Families))] {
+	for _, f := range cat.Families {
 		keys = append(keys, f.Key)
 	}
-	if more := len(cat.Families) - len(keys); more > 0 {
-		keys = append(keys, fmt.Sprintf("and %d more", more))
-	}
-	return "available are " + strings.Join(keys, ", ")
+	return "available are " + few(keys)
 }

@@ -45,7 +45,7 @@ func sweep(b *testing.B, src [][]byte) []byte {
 	if c.Runners, err = recipe.ParseRunners(src[len(masterNames)], "configs/runners.yaml"); err != nil {
 		b.Fatal(err)
 	}
-	rows, err := FullSweep(&c, DefaultEvals, Sweep{Mode: MarkEvals})
+	rows, _, err := FullSweep(&c, DefaultEvals, Sweep{Mode: MarkEvals})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func TestFullSweepOptions(t *testing.T) {
 		if o.s.Mode == "" {
 			o.s.Mode = MarkEvals
 		}
-		rows, err := FullSweep(c, DefaultEvals, o.s)
+		rows, _, err := FullSweep(c, DefaultEvals, o.s)
 		if err != nil {
 			t.Errorf("%s: %v", o.name, err)
 			continue
@@ -85,7 +85,7 @@ func TestTestConfigOptions(t *testing.T) {
 		{"conc 6 90", []string{"dsr1-fp4-b200-dynamo-trt"}, Filter{Concs: []int{6, 90}}, 3, 1},
 		{"conc that nobody has", []string{"dsv4-fp4-b200-vllm"}, Filter{Concs: []int{7}}, 0, 0},
 	} {
-		rows, err := TestConfig(c, DefaultEvals, o.keys, o.x, MarkEvals)
+		rows, _, err := TestConfig(c, DefaultEvals, Test{Filter: o.x, Mode: MarkEvals, Keys: o.keys})
 		if err != nil {
 			t.Errorf("%s: %v", o.name, err)
 			continue
@@ -94,7 +94,7 @@ func TestTestConfigOptions(t *testing.T) {
 			t.Errorf("%s: %d rows, %d marked, want %d, %d", o.name, got[0], got[6], o.rows, o.marked)
 		}
 	}
-	all, err := TestConfig(c, DefaultEvals, []string{"*"}, Filter{}, MarkEvals)
+	all, _, err := TestConfig(c, DefaultEvals, Test{Mode: MarkEvals, Keys: []string{"*"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestWorkedExamples(t *testing.T) {
 	} {
 		var got [5]int
 		for i, mode := range []Mode{MarkEvals, EvalsOnly, AllEvals} {
-			rows, err := TestConfig(c, DefaultEvals, []string{key}, Filter{}, mode)
+			rows, _, err := TestConfig(c, DefaultEvals, Test{Mode: mode, Keys: []string{key}})
 			if err != nil {
 				t.Fatalf("%s: %v", key, err)
 			}
@@ -221,15 +221,15 @@ func TestCanary(t *testing.T) {
 func TestSweepRefuses(t *testing.T) {
 	c := labCatalogue(t, labFamily)
 	for want, s := range map[string]Sweep{
-		"step size 1: must be greater than 1":                              {Filter: Filter{Step: 1}},
-		"min conc 5 is greater than max conc 4":                            {Filter: Filter{MinConc: n(5), MaxConc: n(4)}},
-		`runner type "gpu" is no label of the runners file; known are cpu`: {RunnerTypes: []string{"gpu"}},
+		"step size 1: must be greater than 1":   {Filter: Filter{Step: 1}},
+		"min conc 5 is greater than max conc 4": {Filter: Filter{MinConc: n(5), MaxConc: n(4)}},
+		`no runner type "gpu"; known are cpu`:   {RunnerTypes: []string{"gpu"}},
 	} {
-		if _, err := FullSweep(c, labEvals, s); err == nil || !strings.HasSuffix(err.Error(), want) {
+		if _, _, err := FullSweep(c, labEvals, s); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	if _, err := FullSweep(c, labEvals, Sweep{Filter: Filter{Step: 1}}); !errors.Is(err, ErrOption) {
+	if _, _, err := FullSweep(c, labEvals, Sweep{Filter: Filter{Step: 1}}); !errors.Is(err, ErrOption) {
 		t.Errorf("got %v, want a usage error", err)
 	}
 	for pattern, want := range map[string]string{

@@ -53,7 +53,7 @@ func entryText(e ChangelogEntry) string {
 	for _, f := range []struct {
 		name string
 		set  bool
-	}{{"evals-only", e.EvalsOnly}, {"all-evals", e.AllEvals}, {"append-only", e.AppendOnly}} {
+	}{{"evals-only", e.EvalsOnly}, {"all-evals", e.AllEvals}, {"append-only", e.AppendOnly}, {"no-evals", e.NoEvals}} {
 		if f.set {
 			b.WriteString("  " + f.name + ": true\n")
 		}

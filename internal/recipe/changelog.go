@@ -15,7 +15,8 @@ type ChangelogEntry struct {
 	PRLink                          string
 	ScenarioType                    []string // empty = both scenarios
 	EvalsOnly, AllEvals, AppendOnly bool
-	EvalMinPrefillEP                int // 0 = no limit
+	NoEvals                         bool // throughput alone
+	EvalMinPrefillEP                int  // 0 = no limit
 }
 
 // entryStart is how every entry begins, at the start of a line.
@@ -25,23 +26,68 @@ const entryStart = "- config-keys:"
 // YAML and the schema of every entry. History is held to the same rules; what
 // it may have that new entries may not (blank lines, links) is judged by Delta.
 func ParseChangelog(src []byte, name string) ([]ChangelogEntry, error) {
+	s, err := readChangelog(src, name)
+	return s.entries, err
+}
+
+// snapshot is a changelog that was read.
+type snapshot struct {
+	src     []byte
+	name    string
+	entries []ChangelogEntry
+	starts  []int // where the bytes of each entry begin
+}
+
+// line is the 1-based line in which entry i, counted from 0, begins.
+func (s snapshot) line(i int) int { return lineAt(s.src, s.starts[i]) }
+
+// readChangelog is ParseChangelog with the places.
+func readChangelog(src []byte, name string) (snapshot, error) {
+	s := snapshot{src: src, name: name, starts: entryOffsets(src)}
 	if err := checkBytes(src, name); err != nil {
-		return nil, err
+		return s, err
 	}
 	root, err := parseRoot(src, name)
 	if err != nil {
-		return nil, err
+		return s, err
 	}
 	if root == nil || root.Kind != yaml.SequenceNode {
-		return nil, fmt.Errorf("%s:1: want a list of entries", name)
+		return s, fmt.Errorf("%s:1: want a list of entries", name)
 	}
-	if starts := len(entryOffsets(src)); starts != len(root.Content) {
-		return nil, fmt.Errorf("%s: %d lines begin with %q, but there are %d entries: an entry is nested or begins otherwise",
-			name, starts, entryStart, len(root.Content))
+	if err := s.checkStarts(root.Content); err != nil {
+		return s, err
 	}
+	s.entries, err = changelogEntries(root.Content, name)
+	return s, err
+}
+
+// checkStarts refuses an entry that is nested in another one or begins with
+// another key: whoever looks for entries by their first line must find each.
+func (s snapshot) checkStarts(items []*yaml.Node) error {
+	line, pos := 1, 0
+	for i, item := range items {
+		if i < len(s.starts) {
+			line += bytes.Count(s.src[pos:s.starts[i]], []byte("\n"))
+			pos = s.starts[i]
+		}
+		switch {
+		case i >= len(s.starts) || item.Line < line:
+			return fmt.Errorf("%s:%d: entry %d must begin with %q at the start of its line", s.name, item.Line, i+1, entryStart)
+		case item.Line > line:
+			return fmt.Errorf("%s:%d: a line begins with %q inside an entry", s.name, line, entryStart)
+		}
+	}
+	if n := len(items); n < len(s.starts) {
+		return fmt.Errorf("%s:%d: a line begins with %q inside an entry", s.name, s.line(n), entryStart)
+	}
+	return nil
+}
+
+// changelogEntries reads the items of the list.
+func changelogEntries(items []*yaml.Node, name string) ([]ChangelogEntry, error) {
 	d := &document{name: name}
-	entries := make([]ChangelogEntry, len(root.Content))
-	for i, n := range root.Content {
+	entries := make([]ChangelogEntry, len(items))
+	for i, n := range items {
 		entries[i] = d.changelogEntry(n, fmt.Sprintf("entry %d", i+1))
 	}
 	if err := d.err(); err != nil {
@@ -50,26 +96,33 @@ func ParseChangelog(src []byte, name string) ([]ChangelogEntry, error) {
 	return entries, nil
 }
 
-// checkBytes checks the physical form of a snapshot.
+// checkBytes checks the physical form of a snapshot. Each kind of mistake is
+// told once, where it is first.
 func checkBytes(src []byte, name string) error {
+	d := &document{name: name}
+	at := func(i int, rule string) {
+		begin := bytes.LastIndexByte(src[:i], '\n') + 1
+		d.fail(&yaml.Node{Line: lineAt(src, i), Column: 1 + utf8.RuneCount(src[begin:i])}, "", "%s", rule)
+	}
 	if !bytes.HasSuffix(src, []byte("\n")) {
-		return fmt.Errorf("%s:%d: the file must end with a line feed", name, 1+bytes.Count(src, []byte("\n")))
+		at(len(src), "the file must end with a line feed")
 	}
 	for _, bad := range []struct{ char, text string }{
 		{"\r", "a carriage return"}, {"\t", "a tab"}, {"\x00", "a NUL byte"},
 	} {
 		if i := bytes.IndexByte(src, bad.char[0]); i >= 0 {
-			return fmt.Errorf("%s:%d: %s is not allowed", name, lineAt(src, i), bad.text)
+			at(i, bad.text+" is not allowed")
 		}
 	}
 	for i := 0; i < len(src); {
 		r, size := utf8.DecodeRune(src[i:])
 		if r == utf8.RuneError && size == 1 {
-			return fmt.Errorf("%s:%d: not valid UTF-8", name, lineAt(src, i))
+			at(i, "not valid UTF-8")
+			break
 		}
 		i += size
 	}
-	return nil
+	return d.err()
 }
 
 // lineAt is the 1-based line of a byte offset.
@@ -115,10 +168,14 @@ func (d *document) entryFields(n *yaml.Node, path string, linked bool) (e Change
 	e.EvalsOnly = d.boolean(m.take("evals-only"), m.at("evals-only"))
 	e.AllEvals = d.boolean(m.take("all-evals"), m.at("all-evals"))
 	e.AppendOnly = d.boolean(m.take("append-only"), m.at("append-only"))
+	e.NoEvals = d.boolean(m.take("no-evals"), m.at("no-evals"))
 	e.EvalMinPrefillEP = d.positive(m.take("eval-min-prefill-ep"), m.at("eval-min-prefill-ep"), 0)
 	m.done()
 	if e.AppendOnly && (e.EvalsOnly || e.AllEvals || e.EvalMinPrefillEP > 0) {
 		d.fail(m.value("append-only"), m.at("append-only"), "not allowed beside evals-only, all-evals or eval-min-prefill-ep")
+	}
+	if e.NoEvals && (e.EvalsOnly || e.AllEvals || e.EvalMinPrefillEP > 0) {
+		d.fail(m.value("no-evals"), m.at("no-evals"), "not allowed beside evals-only, all-evals or eval-min-prefill-ep")
 	}
 	return e
 }

@@ -80,7 +80,7 @@ func ParseDeclared(src []byte, file string) (Declared, error) {
 	if root == nil {
 		return Declared{}, fmt.Errorf("%s: the file is empty", file)
 	}
-	r := declaredReader{document{name: file}, src}
+	r := declaredReader{document{name: file}, newPositions(src)}
 	d := Declared{File: file, Ready: Ready{Path: "/health", Timeout: 2 * time.Hour},
 		Workload: Workload{Backend: "vllm", Prompts: Count{10, true}, Warmups: Count{2, true}, IgnoreEOS: true}}
 	if m := r.mapping(root, ""); m != nil {
@@ -97,7 +97,7 @@ func ParseDeclared(src []byte, file string) (Declared, error) {
 // declaredReader collects the mistakes of one file.
 type declaredReader struct {
 	document
-	src []byte
+	positions
 }
 
 func (r *declaredReader) version(n *yaml.Node) {

@@ -5,21 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
-	"strconv"
-	"strings"
 )
 
 // Change is what a changelog gained between two snapshots: added entries, or
 // corrected links of old ones, never both.
 type Change struct {
+	File        string
 	Additions   []ChangelogEntry
 	Corrections []Correction
+	Lines       []int // of File, 1-based, where each addition begins
 }
 
 // Correction is a new link at an existing entry, counted from 1.
 type Correction struct {
 	Entry    int
+	Line     int // where the entry begins, 1-based
 	Old, New string
 }
 
@@ -43,28 +43,28 @@ func Delta(base, head []byte, name string) ([]ChangelogEntry, error) {
 // Changes compares two snapshots, entry by entry and byte by byte. Links are
 // not judged here: that is LinkRule.Check.
 func Changes(base, head []byte, name string) (Change, error) {
-	var old []ChangelogEntry
+	var old snapshot
 	if len(base) > 0 {
 		var err error
-		if old, err = ParseChangelog(base, name); err != nil {
+		if old, err = readChangelog(base, name); err != nil {
 			return Change{}, fmt.Errorf("base: %w", err)
 		}
 	}
-	now, err := ParseChangelog(head, name)
+	now, err := readChangelog(head, name)
 	if err != nil {
 		return Change{}, err
 	}
-	c, err := compareEntries(old, now, name)
+	c, err := compareEntries(old, now)
 	if err != nil {
 		return Change{}, err
 	}
 	switch {
 	case len(c.Additions) > 0:
-		err = checkAddition(base, head, name)
+		err = checkAddition(base, now, len(c.Additions))
 	case len(c.Corrections) > 0:
 		err = checkCorrection(base, head, name, len(c.Corrections))
 	case !bytes.Equal(base, head):
-		err = fmt.Errorf("%s:%d: history was reformatted: only additions at the end are allowed", name, differingLine(base, head))
+		err = fmt.Errorf("%s:%d: history was reformatted: take these bytes from the base, only additions at the end are allowed", name, differingLine(base, head))
 	}
 	if err != nil {
 		return Change{}, err
@@ -73,75 +73,54 @@ func Changes(base, head []byte, name string) (Change, error) {
 }
 
 // compareEntries compares by position.
-func compareEntries(old, now []ChangelogEntry, name string) (Change, error) {
-	var c Change
-	if len(now) < len(old) {
-		return c, fmt.Errorf("%s: %d entries, %d before: history must not shrink", name, len(now), len(old))
+func compareEntries(old, now snapshot) (Change, error) {
+	c := Change{File: now.name}
+	if len(now.entries) < len(old.entries) {
+		return c, fmt.Errorf("%s: only %d of the history's %d entries left: it must not shrink, take the base's file and add to its end",
+			now.name, len(now.entries), len(old.entries))
 	}
-	for i, was := range old {
-		is := now[i]
+	for i, was := range old.entries {
+		is := now.entries[i]
 		if was.PRLink != is.PRLink {
-			c.Corrections = append(c.Corrections, Correction{i + 1, was.PRLink, is.PRLink})
+			c.Corrections = append(c.Corrections, Correction{i + 1, now.line(i), was.PRLink, is.PRLink})
 			is.PRLink = was.PRLink
 		}
 		if !reflect.DeepEqual(was, is) {
-			return c, fmt.Errorf("%s: entry %d was changed: history is immutable", name, i+1)
+			return c, fmt.Errorf("%s:%d: entry %d was changed: history is immutable, add an entry at the end instead", now.name, now.line(i), i+1)
 		}
 	}
-	c.Additions = now[len(old):]
+	c.Additions = now.entries[len(old.entries):]
+	for i := range c.Additions {
+		c.Lines = append(c.Lines, now.line(len(old.entries)+i))
+	}
 	if len(c.Additions) > 0 && len(c.Corrections) > 0 {
-		return c, fmt.Errorf("%s: entry %d has a corrected link: corrections and additions need separate changes", name, c.Corrections[0].Entry)
+		k := c.Corrections[0]
+		return c, fmt.Errorf("%s:%d: entry %d has a corrected link: corrections and additions need separate changes", now.name, k.Line, k.Entry)
 	}
 	return c, nil
-}
-
-// checkAddition holds added bytes to the form that merges without conflict:
-// base unchanged in front, one empty line between entries, none at the end.
-func checkAddition(base, head []byte, name string) error {
-	if !bytes.HasPrefix(head, base) {
-		return fmt.Errorf("%s:%d: bytes of the history were changed", name, differingLine(base, head))
-	}
-	rest := head[len(base):]
-	want := "\n" + entryStart
-	if len(base) == 0 || bytes.HasSuffix(base, []byte("\n\n")) {
-		want = entryStart
-	}
-	if !bytes.HasPrefix(rest, []byte(want)) {
-		return fmt.Errorf("%s:%d: exactly one empty line must stand before an added entry", name, lineAt(head, len(base)))
-	}
-	for i, at := range entryOffsets(rest) {
-		before := rest[:at]
-		if i > 0 && (!bytes.HasSuffix(before, []byte("\n\n")) || bytes.HasSuffix(before, []byte("\n\n\n"))) {
-			return fmt.Errorf("%s:%d: exactly one empty line must stand before an added entry", name, lineAt(head, len(base)+at))
-		}
-	}
-	if bytes.HasSuffix(head, []byte("\n\n")) {
-		return fmt.Errorf("%s:%d: the file must not end with an empty line", name, lineAt(head, len(head)-1))
-	}
-	return nil
 }
 
 // checkCorrection allows nothing but the corrected link lines to differ.
 func checkCorrection(base, head []byte, name string, corrections int) error {
 	old, now := bytes.SplitAfter(base, []byte("\n")), bytes.SplitAfter(head, []byte("\n"))
 	if len(old) != len(now) {
-		return fmt.Errorf("%s: a link correction must keep the number of lines", name)
+		return fmt.Errorf("%s: a link correction must keep the number of lines, %d before and %d now", name, len(old)-1, len(now)-1)
 	}
-	link := []byte("  pr-link:")
 	changed := 0
+	var errs []error
 	for i := range old {
 		if bytes.Equal(old[i], now[i]) {
 			continue
 		}
-		if !bytes.HasPrefix(old[i], link) || !bytes.HasPrefix(now[i], link) {
-			return fmt.Errorf("%s:%d: a link correction must change pr-link lines alone", name, i+1)
-		}
 		changed++
+		if !bytes.HasPrefix(old[i], linkStart) || !bytes.HasPrefix(now[i], linkStart) {
+			errs = append(errs, fmt.Errorf("%s:%d: a link correction must change pr-link lines alone", name, i+1))
+		}
 	}
-	if changed != corrections {
-		return fmt.Errorf("%s: %d lines differ for %d corrected links", name, changed, corrections)
+	if len(errs) == 0 && changed != corrections {
+		errs = append(errs, fmt.Errorf("%s: %d lines differ for %d corrected links", name, changed, corrections))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // differingLine is the first line in which two texts differ.
@@ -151,39 +130,4 @@ func differingLine(a, b []byte) int {
 		i++
 	}
 	return lineAt(a, i)
-}
-
-// LinkRule says which links a changelog may gain.
-type LinkRule struct {
-	Repository string // "https://host/owner/name"
-	Pull       int    // the pull request that makes the change; 0 on the main branch
-}
-
-var pullNumber = regexp.MustCompile(`^[1-9][0-9]{0,9}$`)
-
-// Check refuses foreign and premature links: an addition names its own pull
-// request or a placeholder, on the main branch any pull request; a correction
-// names any pull request.
-func (l LinkRule) Check(c Change) error {
-	var errs []error
-	for _, e := range c.Additions {
-		own := l.Repository + "/pull/" + strconv.Itoa(l.Pull)
-		switch {
-		case l.Pull > 0 && e.PRLink != own && e.PRLink != "XXX" && e.PRLink != l.Repository+"/pull/XXX":
-			errs = append(errs, fmt.Errorf("changelog entry for %s: pr-link %q must be XXX or %s", e.ConfigKeys[0], abridged(e.PRLink), own))
-		case l.Pull == 0 && !l.canonical(e.PRLink):
-			errs = append(errs, fmt.Errorf("changelog entry for %s: pr-link %q must be %s/pull/<number>", e.ConfigKeys[0], abridged(e.PRLink), l.Repository))
-		}
-	}
-	for _, k := range c.Corrections {
-		if !l.canonical(k.New) {
-			errs = append(errs, fmt.Errorf("changelog entry %d: pr-link %q must be %s/pull/<number>", k.Entry, abridged(k.New), l.Repository))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (l LinkRule) canonical(link string) bool {
-	n, ok := strings.CutPrefix(link, l.Repository+"/pull/")
-	return ok && pullNumber.MatchString(n)
 }

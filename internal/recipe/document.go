@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -51,13 +52,32 @@ func parseRoot(src []byte, name string) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-// yamlError puts the file in front of the parser's "yaml: line 3: ...".
+// yamlError puts the file in front of the library's "yaml: line 3: ...".
 func yamlError(name string, err error) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	line := 0
 	if rest, ok := strings.CutPrefix(text, "line "); ok {
-		return fmt.Errorf("%s:%s", name, rest)
+		number, after, _ := strings.Cut(rest, ": ")
+		if n, err := strconv.Atoi(number); err == nil {
+			line, text = n, after
+		}
 	}
-	return fmt.Errorf("%s: %s", name, text)
+	if slices.ContainsFunc(grammarErrors, func(end string) bool { return strings.HasSuffix(text, end) }) {
+		line++
+	}
+	if line == 0 {
+		return fmt.Errorf("%s: %s", name, text)
+	}
+	return fmt.Errorf("%s:%d: %s", name, line, text)
+}
+
+// grammarErrors are the messages of the library's parser, which counts lines
+// from 0 and leaves the first one out; its scanner counts from 1. Some stand in
+// the line where the broken list or mapping begins.
+var grammarErrors = []string{
+	"did not find expected node content", "did not find expected '-' indicator", "did not find expected key",
+	"did not find expected ',' or ']'", "did not find expected ',' or '}'", "did not find expected <document start>",
+	"found undefined tag handle",
 }
 
 // fail records a mistake at n. path names the object, rule what it must be.
@@ -114,7 +134,7 @@ func (d *document) mapping(n *yaml.Node, path string) *mapping {
 		case k.Tag == "!!merge":
 			d.fail(k, path, "merge keys are not supported")
 			continue
-		case k.Kind != yaml.ScalarNode || k.Tag != "!!str":
+		case k.Kind != yaml.ScalarNode || k.Tag != "!!str" || oldBoolean(k):
 			d.fail(k, path, "a key must be a string, got %s", describe(k))
 			continue
 		}
@@ -221,9 +241,12 @@ func describe(n *yaml.Node) string {
 }
 
 // abridged keeps messages short when a value is not.
-func abridged(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:60]) + "..."
+func abridged(s string) string { return cut(s, 60) }
+
+// cut keeps the first runes of a text.
+func cut(s string, runes int) string {
+	if r := []rune(s); len(r) > runes {
+		return string(r[:runes]) + "..."
 	}
 	return s
 }

@@ -10,15 +10,11 @@ import (
 )
 
 // Load reads the master files, given as paths or globs, and the runners file.
-// Nothing is left unchecked: every mistake of every file is in the joined
-// error, each as "file:line:col: key: rule".
+// Nothing is left unchecked: every mistake of every file, and every file that
+// is not there, is in the joined error, each as "file:line:col: key: rule".
 func Load(fsys fs.FS, masters []string, runners string) (*Catalogue, error) {
-	files, err := expand(fsys, masters)
-	if err != nil {
-		return nil, err
-	}
 	c := &Catalogue{}
-	var errs []error
+	files, errs := expand(fsys, masters)
 	for _, file := range files {
 		src, err := readFile(fsys, file)
 		if err != nil {
@@ -44,15 +40,14 @@ func Load(fsys fs.FS, masters []string, runners string) (*Catalogue, error) {
 
 // expand turns globs into paths, keeping the order given. A pattern that
 // matches nothing is an error.
-func expand(fsys fs.FS, patterns []string) ([]string, error) {
-	var files []string
+func expand(fsys fs.FS, patterns []string) (files []string, errs []error) {
 	for _, p := range patterns {
 		matches, err := fs.Glob(fsys, p)
-		if err != nil {
-			return nil, fmt.Errorf("master files %q: %v", p, err)
-		}
-		if len(matches) == 0 {
-			return nil, fmt.Errorf("master files %q: %w", p, fs.ErrNotExist)
+		switch {
+		case err != nil:
+			errs = append(errs, fmt.Errorf("master files %q: %v", p, err))
+		case len(matches) == 0:
+			errs = append(errs, fmt.Errorf("master files %q: %w", p, fs.ErrNotExist))
 		}
 		for _, m := range matches {
 			if !slices.Contains(files, m) {
@@ -60,10 +55,10 @@ func expand(fsys fs.FS, patterns []string) ([]string, error) {
 			}
 		}
 	}
-	if len(files) == 0 {
-		return nil, errors.New("no master file is named")
+	if len(patterns) == 0 {
+		errs = append(errs, errors.New("no master file is named"))
 	}
-	return files, nil
+	return files, errs
 }
 
 // readFile reads one bounded file.

@@ -63,7 +63,7 @@ func (d *document) entry(n *yaml.Node, path string) (e Entry) {
 	} {
 		*f.into = d.str(m.need(f.name), m.at(f.name))
 	}
-	e.Multinode = d.boolean(m.need("multinode"), m.at("multinode"))
+	d.multinode(m, &e)
 	e.Disagg = d.boolean(m.take("disagg"), m.at("disagg"))
 	e.Router = d.component(m.take("router"), m.at("router"), true)
 	if e.Multinode {
@@ -73,6 +73,27 @@ func (d *document) entry(n *yaml.Node, path string) (e Entry) {
 	m.done()
 	d.entryRules(m, &e)
 	return e
+}
+
+// multinode reads which shape the entry's search-space has. Where the field
+// itself is wrong, the shape that is written says how to read the rest: one
+// mistake must not look like many.
+func (d *document) multinode(m *mapping, e *Entry) {
+	before := len(d.mistakes)
+	e.Multinode = d.boolean(m.need("multinode"), m.at("multinode"))
+	if s := m.value("scenarios"); s != nil && len(d.mistakes) > before {
+		e.Multinode = writes(s, "prefill") || writes(s, "decode")
+	}
+}
+
+// writes says whether a field of this name stands anywhere below n.
+func writes(n *yaml.Node, field string) bool {
+	for i, c := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 && c.Value == field || writes(c, field) {
+			return true
+		}
+	}
+	return false
 }
 
 // scenarios reads both scenario lists; at least one must have a block.

@@ -64,7 +64,7 @@ func TestMasterMistakes(t *testing.T) {
 		{"alias", "isl: 256\n      osl: 64", "isl: &n 256\n      osl: *n", "m.yaml:12:12: key-a.scenarios.fixed-seq-len.osl: want an integer, got an alias (anchors and aliases are not supported)"},
 		{"octal", "isl: 256", "isl: 0256", `m.yaml:11:12: key-a.scenarios.fixed-seq-len.isl: want a decimal integer, got "0256"`},
 		{"huge", "isl: 256", "isl: 99999999999", `m.yaml:11:12: key-a.scenarios.fixed-seq-len.isl: integer "99999999999" is out of range`},
-		{"broken-yaml", "image: lab/engine:v1", "image: [", "m.yaml:1: did not find expected ',' or ']'"},
+		{"broken-yaml", "image: lab/engine:v1", "image: [", "m.yaml:2: did not find expected ',' or ']'"},
 	} {
 		src := strings.Replace(goodMaster, c.old, c.new, 1)
 		if src == goodMaster {
@@ -87,7 +87,7 @@ func TestMasterRulesOfOtherShapes(t *testing.T) {
 		{"agentic-duration", "  multinode: false\n  scenarios: {agentic-coding: [{duration: 60, search-space: [{tp: 8, kv-offloading: none, conc-list: [4]}]}]}\n", `unknown field "duration"`},
 		{"agentic-without-offloading", "  multinode: false\n  scenarios: {agentic-coding: [{search-space: [{tp: 8, conc-list: [4]}]}]}\n", "kv-offloading is missing"},
 		{"backend-without-offloading", "  multinode: false\n  scenarios: {agentic-coding: [{search-space: [{tp: 8, kv-offloading: none, kv-offload-backend: {name: b}, conc-list: [4]}]}]}\n", "not allowed without kv-offloading: dram"},
-		{"workers-in-single-node", "  multinode: false\n  scenarios: {agentic-coding: [{search-space: [{prefill: " + worker + ", decode: " + worker + ", conc-list: [4]}]}]}\n", `unknown field "decode"`},
+		{"workers-in-single-node", "  multinode: false\n  scenarios: {agentic-coding: [{search-space: [{prefill: " + worker + ", decode: " + worker + ", conc-list: [4]}]}]}\n", "prefill and decode are the shape of multinode: true, but multinode is false: write tp"},
 		{"disagg", "  multinode: true\n  disagg: true\n  kv-p2p-transfer: t\n  scenarios: {fixed-seq-len: [{isl: 1, osl: 1, search-space: [{prefill: " + worker + ", decode: " + worker + ", conc-list: [4]}]}]}\n", ""},
 		{"disagg-without-transfer", "  multinode: true\n  disagg: true\n  scenarios: {fixed-seq-len: [{isl: 1, osl: 1, search-space: [{prefill: " + worker + ", decode: " + worker + ", conc-list: [4]}]}]}\n", "needs kv-p2p-transfer for the entry or in every search-space entry"},
 		{"transfer-twice", "  multinode: true\n  kv-p2p-transfer: t\n  scenarios: {fixed-seq-len: [{isl: 1, osl: 1, search-space: [{kv-p2p-transfer: u, prefill: " + worker + ", decode: " + worker + ", conc-list: [4]}]}]}\n", "kv-p2p-transfer is set both for the entry and in its search-space"},
@@ -126,7 +126,15 @@ configs/runners.yaml:3:1: unknown field "extra"`
 	if err == nil || err.Error() != want {
 		t.Errorf("Load:\n got %v\nwant %s", err, want)
 	}
-	if _, err := Load(fsys, []string{"conf/*.yaml"}, "configs/runners.yaml"); err == nil || err.Error() != `master files "conf/*.yaml": file does not exist` {
+	_, err = Load(fsys, []string{"conf/*.yaml", "configs/[.yaml", "configs/none.yaml"}, "runners.yaml")
+	want = `master files "conf/*.yaml": file does not exist
+master files "configs/[.yaml": syntax error in pattern
+master files "configs/none.yaml": file does not exist
+read runners.yaml: file does not exist`
+	if err == nil || err.Error() != want {
+		t.Errorf("files that are not there:\n got %v\nwant %s", err, want)
+	}
+	if _, err := Load(fstest.MapFS{"runners.yaml": {Data: []byte("labels: {}\n")}}, nil, "runners.yaml"); err == nil || err.Error() != "no master file is named" {
 		t.Errorf("no master: got %v", err)
 	}
 }

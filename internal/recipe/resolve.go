@@ -26,9 +26,10 @@ func Resolve(base, pull, main []byte, rule LinkRule, name string) ([]byte, error
 		return nil, fmt.Errorf("main's side: %w", err)
 	}
 	var out []byte
+	var want []ChangelogEntry
 	switch {
 	case len(c.Additions) > 0:
-		out, err = appended(pull, main, entries, c.Additions, rule, name)
+		out, want, err = appended(pull, main, entries, c.Additions, rule)
 	case len(c.Corrections) > 0:
 		out, err = corrected(base, main, entries, c.Corrections, name)
 	default:
@@ -41,6 +42,9 @@ func Resolve(base, pull, main []byte, rule LinkRule, name string) ([]byte, error
 	if err == nil {
 		err = rule.Check(again)
 	}
+	if err == nil && len(want)+len(again.Additions) > 0 && !reflect.DeepEqual(again.Additions, want) {
+		err = fmt.Errorf("%s: an entry would not read back as the pull request has it", name)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the resolved file: %w", err)
 	}
@@ -48,37 +52,38 @@ func Resolve(base, pull, main []byte, rule LinkRule, name string) ([]byte, error
 }
 
 // appended puts the pull request's new entries behind main's bytes. What main
-// has already, whoever brought it, is left out.
-func appended(pull, main []byte, entries, additions []ChangelogEntry, rule LinkRule, name string) ([]byte, error) {
+// has already, whoever brought it, is left out. The entries that are added are
+// returned too, as the result must read.
+func appended(pull, main []byte, entries, additions []ChangelogEntry, rule LinkRule) (out []byte, added []ChangelogEntry, err error) {
 	there := map[string]bool{}
 	for _, e := range entries {
 		there[signature(e)] = true
 	}
 	blocks := entryBlocks(pull)
 	blocks = blocks[len(blocks)-len(additions):]
-	out := bytes.Clone(main)
+	out = bytes.Clone(main)
 	if len(main) > 0 && !bytes.HasSuffix(main, []byte("\n\n")) {
 		out = append(out, '\n')
 	}
-	added := 0
 	for i, e := range additions {
 		if there[signature(e)] {
 			continue
 		}
 		block, err := withLink(blocks[i], rule.Own())
 		if err != nil {
-			return nil, fmt.Errorf("entry for %s: %w", e.ConfigKeys[0], err)
+			return nil, nil, fmt.Errorf("entry for %s: %w", e.ConfigKeys[0], err)
 		}
-		if added > 0 {
+		if len(added) > 0 {
 			out = append(out, '\n')
 		}
 		out = append(out, block...)
-		added++
+		e.PRLink = rule.Own()
+		added = append(added, e)
 	}
-	if added == 0 {
-		return nil, errors.New("main has every entry of the pull request already: take main's file")
+	if len(added) == 0 {
+		return nil, nil, errors.New("main has every entry of the pull request already: take main's file")
 	}
-	return out, nil
+	return out, added, nil
 }
 
 // corrected makes the pull request's link corrections on main.
@@ -102,7 +107,7 @@ func corrected(base, main []byte, entries []ChangelogEntry, corrections []Correc
 		case link == k.New:
 			continue
 		case link != k.Old:
-			return nil, fmt.Errorf("entry %d has link %q on main, not %q: somebody else corrected it", k.Entry, abridged(link), abridged(k.Old))
+			return nil, fmt.Errorf("entry %d has link %q on main, not %q: somebody else corrected it", k.Entry, cut(link, maxLink), cut(k.Old, maxLink))
 		}
 		end := len(out)
 		if k.Entry < len(blocks) {
@@ -148,7 +153,7 @@ func Canonicalize(base, head []byte, rule LinkRule, name string) ([]byte, error)
 	}
 	again, err := Changes(base, out, name)
 	if err != nil {
-		return nil, fmt.Errorf("%s: the link does not stand on one line: %w", name, err)
+		return nil, fmt.Errorf("the canonicalized file: %w", err)
 	}
 	for i, e := range again.Additions {
 		was := c.Additions[i]
@@ -159,9 +164,6 @@ func Canonicalize(base, head []byte, rule LinkRule, name string) ([]byte, error)
 	}
 	return out, nil
 }
-
-// Own is the link of the pull request that makes the change.
-func (l LinkRule) Own() string { return fmt.Sprintf("%s/pull/%d", l.Repository, l.Pull) }
 
 // signature is what an entry says, its link left out.
 func signature(e ChangelogEntry) string {

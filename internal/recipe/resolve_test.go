@@ -29,9 +29,9 @@ func TestResolve(t *testing.T) {
 		{"one is on main already", base, base + mine, main + "\n" + entryOf("k-d", "mine", link(7)), main + "\n" + entryOf("k-d", "mine", link(7)) + "\n" + entryOf("k-e", "mine too", link(9)), ""},
 		{"all are on main already", base, base + mine, main + mine, "", "take main's file"},
 		{"nothing", base, base, main, "", "the pull request changes nothing"},
-		{"history is changed", base, strings.Replace(base, "one", "0ne", 1), main, "", "entry 1 was changed: history is immutable"},
+		{"history is changed", base, strings.Replace(base, "one", "0ne", 1), main, "", "entry 1 was changed: history is immutable, add an entry at the end instead"},
 		{"foreign link", base, base + "\n" + entryOf("k-d", "mine", link(3)), main, "", "must be XXX or " + link(9)},
-		{"main is broken", base, base + mine, main + "\tx\n", "", "main's side: log.yaml:18: a tab is not allowed"},
+		{"main is broken", base, base + mine, main + "\tx\n", "", "main's side: log.yaml:18:1: a tab is not allowed"},
 		{"correction", base, strings.Replace(base, "XXX", link(4), 1), main, strings.Replace(main, "XXX", link(4), 1), ""},
 		{"correction made already", base, strings.Replace(base, "XXX", link(4), 1), strings.Replace(main, "XXX", link(4), 1), "", "take main's file"},
 		{"correction made otherwise", base, strings.Replace(base, "XXX", link(4), 1), strings.Replace(main, "XXX", link(5), 1), "", "somebody else corrected it"},
@@ -95,7 +95,7 @@ func TestCanonicalize(t *testing.T) {
 		{"long placeholder and own link", base + "\n" + entryOf("k-b", "two", repo+"/pull/XXX") + "\n" + own, base + "\n" + entryOf("k-b", "two", link(9)) + "\n" + own, ""},
 		{"nothing added", base, base, ""},
 		{"foreign link", base + "\n" + entryOf("k-b", "two", link(8)), "", "must be XXX or " + link(9)},
-		{"folded link", base + "\n" + strings.Replace(entryOf("k-b", "two", "XXX"), "pr-link: XXX", "pr-link:\n    XXX", 1), "", "its link cannot be replaced without changing more"},
+		{"folded link", base + "\n" + strings.Replace(entryOf("k-b", "two", "XXX"), "pr-link: XXX", "pr-link:\n    XXX", 1), "", "pr-link must stand on a line of its own"},
 	} {
 		got, err := Canonicalize([]byte(base), []byte(c.head), rule, "log.yaml")
 		if (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) || string(got) != c.want {
@@ -130,7 +130,7 @@ func TestFragments(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	for src, want := range map[string]string{
-		"":                                    "changelog.d/x.yaml:1: the file must end with a line feed",
+		"":                                    "changelog.d/x.yaml:1:1: the file must end with a line feed",
 		"\n":                                  "changelog.d/x.yaml:1: the file is empty",
 		"config-keys: [a]\n":                  "changelog.d/x.yaml:1:1: description is missing",
 		"config-keys: []\ndescription: [b]\n": "config-keys: must not be empty",

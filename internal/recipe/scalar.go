@@ -16,11 +16,24 @@ func (d *document) str(n *yaml.Node, path string) string {
 	if n == nil {
 		return ""
 	}
-	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" {
+	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" || oldBoolean(n) {
 		d.fail(n, path, "want a string, got %s%s", describe(n), quoteHint(n))
 		return ""
 	}
 	return n.Value
+}
+
+// oldBoolean finds words that YAML 1.1, which other readers of these files
+// follow, takes for true or false where they stand without quotes.
+func oldBoolean(n *yaml.Node) bool {
+	if n.Style != 0 || len(n.Value) > len("off") {
+		return false
+	}
+	switch n.Value {
+	case "yes", "Yes", "YES", "no", "No", "NO", "on", "On", "ON", "off", "Off", "OFF":
+		return true
+	}
+	return false
 }
 
 // quoteHint helps with 0.3 or true where a string is wanted.

@@ -52,7 +52,8 @@ func (d *document) search(n *yaml.Node, path string, e *Entry, agentic bool) (s 
 		return s
 	}
 	s.Line, s.Column = n.Line, n.Column
-	if e.Multinode {
+	workers := d.workerShape(m, e.Multinode)
+	if workers {
 		s.Prefill = d.worker(m.need("prefill"), m.at("prefill"))
 		s.Decode = d.worker(m.need("decode"), m.at("decode"))
 		d.hardwarePair(m, s)
@@ -60,24 +61,42 @@ func (d *document) search(n *yaml.Node, path string, e *Entry, agentic bool) (s 
 			d.integer(dropNull(m.take("ep")), m.at("ep"), 1)
 			d.boolean(dropNull(m.take("dp-attn")), m.at("dp-attn"))
 		}
-		s.Transfer = d.text(dropNull(m.take("kv-p2p-transfer")), m.at("kv-p2p-transfer"))
 	} else {
 		d.topology(m, &s)
+	}
+	if workers || e.Multinode {
+		s.Transfer = d.text(dropNull(m.take("kv-p2p-transfer")), m.at("kv-p2p-transfer"))
 	}
 	s.SpecDecoding = d.specDecoding(m.take("spec-decoding"), m.at("spec-decoding"))
 	s.RouterSet = m.has("router")
 	s.Router = d.component(m.take("router"), m.at("router"), true)
 	d.concurrency(m, &s)
 	if agentic {
-		d.offload(m, &s, !e.Multinode)
+		d.offload(m, &s, !workers)
 	}
 	m.done()
 	return s
 }
 
+// workerShape says whether the entry is read as a pair of workers, which
+// multi-node entries are. One that has the other shape is a single mistake; its
+// fields are then read as what they are.
+func (d *document) workerShape(m *mapping, multinode bool) bool {
+	workers := m.has("prefill") || m.has("decode")
+	switch {
+	case multinode && !workers && m.has("tp"):
+		d.fail(m.node, m.path, "tp is the shape of multinode: false, but multinode is true: write prefill and decode")
+		return false
+	case !multinode && workers && !m.has("tp"):
+		d.fail(m.node, m.path, "prefill and decode are the shape of multinode: true, but multinode is false: write tp")
+		return true
+	}
+	return multinode
+}
+
 // topology reads the parallel sizes of a single-node entry.
 func (d *document) topology(m *mapping, s *Search) {
-	s.TP = d.integer(m.need("tp"), m.at("tp"), 1)
+	s.TP = d.integer(m.need("tp"), m.at("tp"), 0)
 	s.PP = d.positive(m.take("pp"), m.at("pp"), 1)
 	s.DCP = d.positive(m.take("dcp-size"), m.at("dcp-size"), 1)
 	s.PCP = d.positive(m.take("pcp-size"), m.at("pcp-size"), 1)
@@ -86,7 +105,8 @@ func (d *document) topology(m *mapping, s *Search) {
 	d.divides(m, s.TP, s.DCP)
 }
 
-// divides checks that decode context parallelism reuses whole TP groups.
+// divides checks that decode context parallelism reuses whole TP groups. A tp
+// that could not be read is 0, which every size divides.
 func (d *document) divides(m *mapping, tp, dcp int) {
 	if tp%dcp != 0 {
 		d.fail(m.node, m.path, "tp %d is not divisible by dcp-size %d", tp, dcp)
@@ -103,7 +123,7 @@ func (d *document) worker(n *yaml.Node, path string) *Worker {
 	}
 	w := &Worker{Written: m.written()}
 	w.Workers = d.integer(m.need("num-worker"), m.at("num-worker"), 0)
-	w.TP = d.integer(m.need("tp"), m.at("tp"), 1)
+	w.TP = d.integer(m.need("tp"), m.at("tp"), 0)
 	w.PP = d.positive(m.take("pp"), m.at("pp"), 1)
 	w.DCP = d.positive(m.take("dcp-size"), m.at("dcp-size"), 1)
 	w.PCP = d.positive(m.take("pcp-size"), m.at("pcp-size"), 1)
@@ -143,6 +163,7 @@ func (d *document) oneOf(n *yaml.Node, path string, words ...string) string {
 // offload reads where the KV cache goes when the accelerator is full.
 func (d *document) offload(m *mapping, s *Search, required bool) {
 	s.Offload = "none"
+	before := len(d.mistakes)
 	n := m.take("kv-offloading")
 	switch {
 	case n != nil:
@@ -150,23 +171,27 @@ func (d *document) offload(m *mapping, s *Search, required bool) {
 	case required:
 		d.fail(m.node, m.path, "kv-offloading is missing")
 	}
+	unread := len(d.mistakes) > before
 	backend := m.take("kv-offload-backend")
 	s.Backend = d.component(backend, m.at("kv-offload-backend"), false)
 	switch {
 	case s.Offload == "dram" && null(backend):
 		d.fail(m.node, m.path, "kv-offload-backend is needed where kv-offloading is dram")
-	case s.Offload == "none" && !null(backend):
+	case s.Offload == "none" && !null(backend) && !unread:
 		d.fail(backend, m.at("kv-offload-backend"), "not allowed without kv-offloading: dram")
 	}
 }
 
-// concurrency reads a range or a list, never both.
+// concurrency reads a range or a list, never both. Half a range beside a list
+// has no effect, as in the published files' schema.
 func (d *document) concurrency(m *mapping, s *Search) {
 	start, end, list := m.take("conc-start"), m.take("conc-end"), m.take("conc-list")
 	switch {
-	case list != nil && (start != nil || end != nil):
+	case list != nil && start != nil && end != nil:
 		d.fail(list, m.at("conc-list"), "not allowed beside conc-start and conc-end")
 	case list != nil:
+		d.positive(start, m.at("conc-start"), 1)
+		d.positive(end, m.at("conc-end"), 1)
 		for _, c := range d.sequence(list, m.at("conc-list")) {
 			s.List = append(s.List, d.positive(c, m.at("conc-list"), 1))
 		}

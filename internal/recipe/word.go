@@ -45,7 +45,10 @@ func (r *declaredReader) word(n *yaml.Node, at string) Word {
 // located finds the bytes of a scalar.
 func (r *declaredReader) located(n *yaml.Node) Word {
 	w := Word{Text: n.Value, Line: n.Line}
-	edit, err := scalarEdit(r.src, n, n.Value)
+	edit, err := r.scalarEdit(n, n.Value)
+	if err == nil && edit.Old != n.Value {
+		err = errManyLines
+	}
 	if err != nil {
 		w.Reason = err.Error()
 		return w

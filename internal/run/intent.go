@@ -152,13 +152,12 @@ func (c CI) catalogue(ctx context.Context, in intent) (*recipe.Catalogue, matrix
 	if err != nil {
 		return nil, rule, err
 	}
-	tree, err := c.Repo.FS(ctx, in.Head)
-	if err != nil {
-		return nil, rule, err
-	}
-	defer closeTree(tree)
-	cat, err := recipe.Load(tree, in.Config.Paths().Masters, in.Config.Paths().Runners)
+	cat, err := c.recipes(ctx, in, in.Head)
 	return cat, rule, err
+}
+
+func (c CI) recipes(ctx context.Context, in intent, commit string) (*recipe.Catalogue, error) {
+	return recipe.LoadCommit(ctx, c.Repo, commit, in.Config.Paths().Masters, in.Config.Paths().Runners)
 }
 
 // delta plans the changelog's additions.
@@ -188,7 +187,13 @@ func (c CI) delta(ctx context.Context, in intent, s sweep) (intent, error) {
 	if err != nil {
 		return in, err
 	}
-	if in.Plan, err = planned(cat, entries, rule, s); err != nil {
+	o := matrix.PlanOptions{Trim: s.Trim, AllEvals: s.AllEvals, EvalsOnly: s.EvalsOnly}
+	if matrix.AppendOnly(entries) && in.Base != "" {
+		if o.Base, err = c.recipes(ctx, in, in.Base); err != nil {
+			return in, err
+		}
+	}
+	if in.Plan, err = matrix.BuildPlanWith(cat, entries, rule, o); err != nil {
 		return in, err
 	}
 	in.Plan.Base, in.Plan.Head = in.Base, in.Head
@@ -208,52 +213,4 @@ func additions(base, head []byte, name string) ([]recipe.ChangelogEntry, error) 
 		return recipe.ParseChangelog(head, name)
 	}
 	return recipe.Delta(base, head, name)
-}
-
-// planned is the plan of the entries as the labels change it.
-func planned(cat *recipe.Catalogue, entries []recipe.ChangelogEntry, rule matrix.EvalRule, s sweep) (matrix.Plan, error) {
-	plan, err := matrix.BuildPlan(cat, entries, rule)
-	if err != nil {
-		return plan, err
-	}
-	if s.AllEvals {
-		wide := make([]recipe.ChangelogEntry, len(entries))
-		for i, e := range entries {
-			e.AllEvals = true
-			wide[i] = e
-		}
-		evals, err := matrix.BuildPlan(cat, wide, rule)
-		if err != nil {
-			return plan, err
-		}
-		plan = withEvals(plan, evals)
-	}
-	for i := range plan.Families {
-		sel := &plan.Families[i].Selection
-		if s.EvalsOnly {
-			sel.Throughput = nil
-		}
-		if s.Trim {
-			sel.Throughput = matrix.Smoke(sel.Throughput).Throughput
-		}
-	}
-	return plan, nil
-}
-
-// withEvals replaces the evals of a plan by those of another.
-func withEvals(plan, evals matrix.Plan) matrix.Plan {
-	for i := range plan.Families {
-		plan.Families[i].Selection.Evals = nil
-	}
-next:
-	for _, from := range evals.Families {
-		for i := range plan.Families {
-			if plan.Families[i].Family.ID == from.Family.ID {
-				plan.Families[i].Selection.Evals = from.Selection.Evals
-				continue next
-			}
-		}
-		plan.Families = append(plan.Families, matrix.FamilyPlan{Family: from.Family, Selection: matrix.Selection{Evals: from.Selection.Evals}})
-	}
-	return plan
 }
