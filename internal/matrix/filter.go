@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -49,12 +50,11 @@ func (x Filter) expand(f recipe.Family, runners recipe.Runners) (expansion, erro
 	nodes := x.nodes(f.Entry.Runner, runners)
 	out := expansion{nowhere: len(nodes) == 0}
 	seen := listing{}
+	var errs []error
 	for _, scenario := range scenarios {
 		spans, err := x.spans(f, scenario, runners)
-		if err != nil {
-			return expansion{}, err
-		}
-		if out.nowhere {
+		errs = append(errs, err)
+		if out.nowhere || err != nil {
 			continue // the mistakes of its entries are told all the same
 		}
 		for _, p := range spans {
@@ -69,7 +69,7 @@ func (x Filter) expand(f recipe.Family, runners recipe.Runners) (expansion, erro
 			}
 		}
 	}
-	return out, nil
+	return out, errors.Join(errs...)
 }
 
 // nodes are what a row's runner may be.

@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,10 +15,12 @@ func (x Filter) gather(families []recipe.Family, runners recipe.Runners) ([]Row,
 	var rows []Row
 	var warnings, nowhere []string
 	invented := 0
+	var errs []error
 	for _, f := range families {
 		more, err := x.expand(f, runners)
 		if err != nil {
-			return nil, nil, err
+			errs = append(errs, err)
+			continue
 		}
 		rows = append(rows, more.rows...)
 		warnings = append(warnings, more.repeats...)
@@ -25,6 +28,9 @@ func (x Filter) gather(families []recipe.Family, runners recipe.Runners) ([]Row,
 		if more.nowhere {
 			nowhere = append(nowhere, f.Key)
 		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, nil, err
 	}
 	if invented > 0 {
 		warnings = append(warnings, fmt.Sprintf("%s listed by no recipe, made up by the limits (--listed-only leaves them out)", count(invented, "point is", "points are")))

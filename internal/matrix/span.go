@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/refit-bench/refit/internal/recipe"
@@ -17,7 +18,8 @@ type span struct {
 	invented int // of concs, those that the recipe does not list
 }
 
-// spans are the entries of one scenario, in catalogue order.
+// spans are the entries of one scenario, in catalogue order. The error names
+// every entry that cannot be expanded.
 func (x Filter) spans(f recipe.Family, scenario string, runners recipe.Runners) ([]span, error) {
 	switch scenario {
 	case Fixed:
@@ -30,6 +32,7 @@ func (x Filter) spans(f recipe.Family, scenario string, runners recipe.Runners) 
 
 func (x Filter) fixed(f recipe.Family, runners recipe.Runners) ([]span, error) {
 	var out []span
+	var errs []error
 	for i := range f.Entry.Fixed {
 		b := &f.Entry.Fixed[i]
 		if !x.wantsLengths(b) {
@@ -48,36 +51,36 @@ func (x Filter) fixed(f recipe.Family, runners recipe.Runners) ([]span, error) {
 				continue
 			}
 			var err error
-			if p.nodes, err = x.nodeCount(f, s, runners); err != nil {
-				return nil, err
-			}
+			p.nodes, err = x.nodeCount(f, s, runners)
+			errs = append(errs, err)
 			out = append(out, p)
 		}
 	}
-	return out, nil
+	return out, errors.Join(errs...)
 }
 
 // agentic are the trace replays. The memory budget is that of the label, and
 // is computed even where no concurrency is left: a wrong one is always told.
 func (x Filter) agentic(f recipe.Family, runners recipe.Runners) ([]span, error) {
 	var out []span
+	var errs []error
 	for _, b := range f.Entry.Agentic {
 		for _, s := range b.Search {
 			dram, err := dramBudget(f.Entry, b, s, runners)
 			if err != nil {
-				return nil, fmt.Errorf("%s:%d: %s: %w", f.File, s.Line, f.Key, err)
+				errs = append(errs, fmt.Errorf("%s:%d: %s: %w", f.File, s.Line, f.Key, err))
+				continue
 			}
 			p := x.told(span{search: s, dram: dram, concs: x.within(x.ranged(s))}, s)
 			if len(p.concs) == 0 {
 				continue
 			}
-			if p.nodes, err = x.nodeCount(f, s, runners); err != nil {
-				return nil, err
-			}
+			p.nodes, err = x.nodeCount(f, s, runners)
+			errs = append(errs, err)
 			out = append(out, p)
 		}
 	}
-	return out, nil
+	return out, errors.Join(errs...)
 }
 
 // rows are the jobs of a span. A multi-node job of fixed lengths measures all
