@@ -21,7 +21,9 @@ func matrixPlan(e env) *cobra.Command {
 		Use:   "plan",
 		Short: "The jobs that a changelog's new entries ask for, in buckets",
 		Long: `Reads what the changelog gained between two commits and plans it: throughput by
-sequence name, evals by kind. The catalogue is that of the working tree.
+sequence name, evals by kind. The catalogue is that of the working tree. What is
+new is seen from the commit where head left base, so that a branch that is behind
+is behind and not one that deletes; --compat compares the two as they are.
 
 Append-only entries are planned as the points that the catalogue gained since
 --base-ref, without evals. The catalogue of that commit is read out of git, as
@@ -43,6 +45,7 @@ them out, and names on standard error what it left out.`,
 type planning struct {
 	files      matrixFiles
 	base, head string
+	from       string // the commit that the additions are seen from
 	changelog  string
 	options    matrix.PlanOptions
 	compat     revision
@@ -77,6 +80,9 @@ func (p *planning) run(cmd *cobra.Command, e env) error {
 	}
 	cat, rule, err := p.files.catalogue(cmd)
 	if err != nil {
+		return err
+	}
+	if err := p.leftBase(cmd, w); err != nil {
 		return err
 	}
 	entries, err := p.delta(cmd, w)
@@ -148,6 +154,27 @@ func (p *planning) scored(plan matrix.Row) (any, error) {
 	return v, err
 }
 
+// leftBase finds where head left base. A branch that is behind has not deleted
+// what base gained since; the published workflows compare the two as they are.
+func (p *planning) leftBase(cmd *cobra.Command, w *workspace.Workspace) error {
+	p.from = p.base
+	if p.base == "" || p.compat != "" {
+		return nil
+	}
+	repo := workspace.Repo{Dir: w.Root}
+	for _, rev := range []string{p.base, p.head} {
+		if _, err := repo.Resolve(cmd.Context(), rev); err != nil {
+			return err
+		}
+	}
+	from, err := repo.MergeBase(cmd.Context(), p.base, p.head)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s and %s have no commit in common: name the commit before the additions", p.base, p.head)
+	}
+	p.from = from
+	return err
+}
+
 // baseCatalogue is the catalogue before the additions, read out of git.
 func (p *planning) baseCatalogue(cmd *cobra.Command, w *workspace.Workspace) (*recipe.Catalogue, error) {
 	if p.base == "" {
@@ -157,7 +184,7 @@ func (p *planning) baseCatalogue(cmd *cobra.Command, w *workspace.Workspace) (*r
 	if err != nil {
 		return nil, err
 	}
-	return recipe.LoadCommit(cmd.Context(), workspace.Repo{Dir: w.Root}, p.base, masters, runners)
+	return recipe.LoadCommit(cmd.Context(), workspace.Repo{Dir: w.Root}, p.from, masters, runners)
 }
 
 // inside are the names that the files have in the workspace's commits.
@@ -217,8 +244,8 @@ func (p *planning) delta(cmd *cobra.Command, w *workspace.Workspace) ([]recipe.C
 		return nil, err
 	}
 	var base []byte
-	if p.base != "" {
-		if base, err = read(p.base); err != nil {
+	if p.from != "" {
+		if base, err = read(p.from); err != nil {
 			return nil, err
 		}
 	}
