@@ -32,7 +32,9 @@ func benchCommand(e env) *cobra.Command {
 		Use:   "bench",
 		Short: "Load an OpenAI-compatible endpoint and measure throughput and latency",
 		Example: `  refit bench --url http://127.0.0.1:8888 --profile 128x32 --conc 1,2,4
-  refit bench --base-url http://127.0.0.1:8888 --model lab/tiny-a --random-input-len 256 --random-output-len 64 --num-prompts 40 --max-concurrency 4`,
+  refit bench --url http://127.0.0.1:8888 --profile 128x32 --request-rate 20 --requests 40 --slo ttft:500,tpot:50
+  refit bench --url http://127.0.0.1:8888 --trace sessions.jsonl --conc 2
+  refit bench --base-url http://127.0.0.1:8888 --model lab/tiny-a --dataset-name random --random-input-len 256 --random-output-len 64 --num-prompts 40 --max-concurrency 4`,
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, a []string) error {
 			return ownFlags(bench.Command(cmd.Context(), a, e.stdout, e.stderr))

@@ -34,6 +34,16 @@ func Command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 			return err
 		}
 	}
+	if o.dropIn.template {
+		if err := o.shorten(ctx, stderr); err != nil {
+			return err
+		}
+	}
+	watch, stop, err := o.load.listen(ctx, stderr)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	// Collections would show as read delay. The heap of a run is bounded by
 	// its prompts; the limit is for runs that are larger than expected.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -41,13 +51,21 @@ func Command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	var rs []Result
 	var failed error
 	for _, o.work = range o.works() {
-		r, err := o.point(ctx, stdout, stderr)
+		r, err := o.point(ctx, watch(o.work), stdout, stderr)
+		if err == nil || r.Partial { // what was measured before it was stopped is kept
+			rs = append(rs, r)
+		}
 		if err != nil {
 			failed = cmp.Or(failed, err)
 			break
 		}
-		rs = append(rs, r)
 		failed = cmp.Or(failed, r.refused())
+		if !o.own.asked { // whoever calls the reference's flags goes by its rules too
+			failed = cmp.Or(failed, r.reference().refused())
+		}
+	}
+	if err := o.load.write(rs); err != nil {
+		return err
 	}
 	if o.own.asked && !o.jsonOut {
 		if err := table(stdout, rs); err != nil {
@@ -59,26 +77,22 @@ func Command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
 // point measures one workload, writes its raw file and prints it, but for the
 // line of the table.
-func (o options) point(ctx context.Context, stdout, stderr io.Writer) (Result, error) {
-	attempts, best, err := measureUntilHealthy(ctx, o, stderr)
-	if err != nil {
-		return Result{}, err
+func (o options) point(ctx context.Context, watch func(Progress), stdout, stderr io.Writer) (Result, error) {
+	attempts, best, stopped := measureUntilHealthy(ctx, o, watch, stderr)
+	if len(attempts) == 0 {
+		return Result{}, stopped
 	}
 	r := attempts[best]
-	raw, err := r.Raw(RawMeta{Backend: o.backend, TokenizerID: o.tokenizer, Metadata: o.pairs(), Families: o.familyList(),
-		Percentiles: o.percentileList(), SLO: o.slo(), Attempts: attempts})
+	meta := RawMeta{Backend: o.backend, ModelID: o.target.Model, TokenizerID: o.tokenizer, Metadata: o.pairs(), Families: o.familyList(),
+		Percentiles: o.percentileList(), SLO: o.slo(), Attempts: attempts, Detailed: o.dropIn.detailed}
+	raw, err := r.Raw(meta)
 	if err != nil {
 		return Result{}, err
 	}
 	if o.save {
-		path := o.path(r)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := o.write(r, meta, raw, stderr); err != nil {
 			return Result{}, fmt.Errorf("bench: %w", err)
 		}
-		if err := workspace.WriteFile(path, raw, 0o644); err != nil {
-			return Result{}, fmt.Errorf("bench: %w", err)
-		}
-		fmt.Fprintf(stderr, "wrote %s\n", path)
 	}
 	switch {
 	case o.jsonOut:
@@ -86,7 +100,33 @@ func (o options) point(ctx context.Context, stdout, stderr io.Writer) (Result, e
 	case !o.own.asked:
 		summary(stdout, r)
 	}
-	return r, nil
+	return r, stopped
+}
+
+// write leaves the raw file and, where the environment asks for it, the one in
+// PyTorch's format beside it.
+func (o options) write(r Result, meta RawMeta, raw []byte, stderr io.Writer) error {
+	path := o.path(r)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if err := workspace.WriteFile(path, raw, 0o644); err != nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "wrote %s\n", path)
+	if os.Getenv("SAVE_TO_PYTORCH_BENCHMARK_FORMAT") == "" {
+		return nil
+	}
+	records, err := r.pytorch(meta)
+	if err != nil {
+		return err
+	}
+	path = strings.TrimSuffix(path, filepath.Ext(path)) + ".pytorch.json"
+	if err := workspace.WriteFile(path, records, 0o644); err != nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "wrote %s\n", path)
+	return nil
 }
 
 // refused is the failure gate's answer.
@@ -98,13 +138,21 @@ func (r Result) refused() error {
 	return fmt.Errorf("bench: %d of %d requests failed, limit %.0f %%: %s", t.Failed, t.Completed+t.Failed, 100*maxFailureRate, r.firstError())
 }
 
-// measureUntilHealthy returns every attempt and the index of the best.
-func measureUntilHealthy(ctx context.Context, o options, stderr io.Writer) ([]Result, int, error) {
+// measureUntilHealthy returns every attempt and the index of the best. With an
+// error there may be attempts too: what was measured until somebody stopped it.
+func measureUntilHealthy(ctx context.Context, o options, watch func(Progress), stderr io.Writer) ([]Result, int, error) {
 	var attempts []Result
 	for n := 0; ; n++ {
 		work := o.work
 		work.Seed += int64(n) << 32 // other prompts, the same lengths
-		r, err := Run(ctx, o.target, work, progressLines(stderr, o.work))
+		r, err := Run(ctx, o.served(), work, all(progressLines(stderr, o.work), watch))
+		if !o.own.asked { // the legacy keys are what the caller goes by
+			r.Health = r.Health.counted(r)
+		}
+		if err != nil && r.finished() > 0 {
+			attempts = append(attempts, r)
+			return attempts, healthiest(attempts), err
+		}
 		if err != nil && n > 0 { // the engine is gone: what was measured before is kept
 			fmt.Fprintf(stderr, "attempt %d of %d: %v\n", n+1, o.healthRetries+1, err)
 			return attempts, healthiest(attempts), nil
@@ -118,6 +166,13 @@ func measureUntilHealthy(ctx context.Context, o options, stderr io.Writer) ([]Re
 		}
 		fmt.Fprintf(stderr, "measured again, attempt %d of %d: client unhealthy: %s\n", n+2, o.healthRetries+1, strings.Join(r.Health.Reasons, "; "))
 	}
+}
+
+// served is the target under the name that it is served by.
+func (o options) served() Target {
+	t := o.target
+	t.Model = cmp.Or(o.dropIn.served, t.Model)
+	return t
 }
 
 // healthiest prefers a verdict that is not unhealthy, then fewer errors, then
@@ -157,17 +212,6 @@ func (r Result) firstError() string {
 		}
 	}
 	return ""
-}
-
-// progressLines tells every quarter of the way.
-func progressLines(w io.Writer, work Workload) func(done, total int) {
-	told := 0
-	return func(done, total int) {
-		if quarter := 4 * done / total; quarter > told {
-			told = quarter
-			fmt.Fprintf(w, "c%d: %d of %d requests\n", work.Concurrency, done, total)
-		}
-	}
 }
 
 func summary(w io.Writer, r Result) {

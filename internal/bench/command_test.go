@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,19 +118,108 @@ func TestUsageErrors(t *testing.T) {
 	check("--model is required")
 	check("unknown flag", "--modell", "m")
 	check(`unexpected argument "x"`, "--model", "m", "x")
-	check(`backend "tgi"`, "--model", "m", "--backend", "tgi")
-	check("wants endpoint", "--model", "m", "--endpoint", "/generate")
+	check(`backend "soap" is none of`, "--model", "m", "--backend", "soap")
+	check("does not end in completions", "--model", "m", "--endpoint", "/generate")
 	check(`dataset "sharegpt"`, "--model", "m", "--dataset-name", "sharegpt")
-	check(`request rate "5"`, "--model", "m", "--request-rate", "5")
-	check(`metric "foo"`, "--model", "m", "--percentile-metrics", "foo")
-	check(`percentile "101"`, "--model", "m", "--metric-percentiles", "101")
-	check(`goodput "ttft"`, "--model", "m", "--goodput", "ttft")
-	check(`metadata "abc"`, "--model", "m", "--metadata", "abc")
+	check("give --dataset-name random", "--model", "m")
+	check(`request rate "0"`, "--model", "m", "--request-rate", "0")
+	check(`metric "foo"`, "--model", "m", "--dataset-name", "random", "--percentile-metrics", "foo")
+	check(`percentile "101"`, "--model", "m", "--dataset-name", "random", "--metric-percentiles", "101")
+	check(`goodput "ttft"`, "--model", "m", "--dataset-name", "random", "--goodput", "ttft")
+	check(`metadata "abc"`, "--model", "m", "--dataset-name", "random", "--metadata", "abc")
 }
 
 func TestMetadataLosesWhatFollowsASecondSign(t *testing.T) {
 	o := options{metadata: []string{"a=b=c", "d="}}
 	if got := o.pairs(); got[0] != [2]string{"a", "b"} || got[1] != [2]string{"d", ""} {
 		t.Errorf("got %v", got)
+	}
+}
+
+// The raw file has what the reference would have of requests that fail: the
+// reason alone of a status, the TTFT of a stream that broke, no text.
+func TestFailedRequestsInTheRawFile(t *testing.T) {
+	dir := t.TempDir()
+	h := &honest{answer: func(w http.ResponseWriter, n int, c completion) {
+		switch n {
+		case 0:
+			http.Error(w, "out of memory", http.StatusInternalServerError)
+		case 1:
+			w.WriteHeader(http.StatusCreated)
+		case 2:
+			say(w, token("a"), token("b"))
+			cut(w)
+		default:
+			full(w, n, c)
+		}
+	}}
+	err := Command(context.Background(), reference(h.start(t), dir, "--num-warmups", "0", "--max-concurrency", "1", "--save-detailed"), io.Discard, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "3 of 6 requests failed") {
+		t.Errorf("got %v", err)
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "r.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Completed  int
+		OutputLens []int       `json:"output_lens"`
+		InputLens  []int       `json:"input_lens"`
+		TTFTs      []float64   `json:"ttfts"`
+		ITLs       [][]float64 `json:"itls"`
+		Texts      []string    `json:"generated_texts"`
+		Errors     []string
+		Outcome    struct{ Status string } `json:"benchmark_outcome"`
+		Refit      struct {
+			Errors []struct{ Kind, Error string }
+		}
+	}
+	if err := json.Unmarshal(raw, &got); err != nil {
+		t.Fatal(err)
+	}
+	in, out := lengths(0, 6, 20, 5, 0.8)
+	if got.Completed != 3 || got.Outcome.Status != "failed" || !slices.Equal(got.InputLens, in) || !slices.Equal(got.OutputLens, append([]int{0, 0, 0}, out[3:]...)) {
+		t.Errorf("got %+v", got)
+	}
+	if got.Errors[0] != "Internal Server Error" || got.Errors[1] != "Created" || got.Errors[2] == "" || got.Errors[3] != "" {
+		t.Errorf("errors %q", got.Errors)
+	}
+	if got.TTFTs[0] != 0 || got.TTFTs[2] <= 0 || len(got.ITLs[2]) != 1 || got.Texts[2] != "" || len(got.ITLs[3]) != out[3]-1 || got.Texts[3] != strings.Repeat(" word", out[3]) {
+		t.Errorf("ttfts %v, itls %v, texts %q", got.TTFTs, got.ITLs, got.Texts)
+	}
+	if e := got.Refit.Errors; len(e) != 3 || e[0].Kind != "status" || !strings.Contains(e[0].Error, "out of memory") || e[2].Kind != "cut" {
+		t.Errorf("refit's errors %+v", e)
+	}
+}
+
+// A server that the reference cannot read fails by its rules, and only by
+// them: refit's own flags have the measurement, and say so.
+func TestServerThatTheReferenceCannotRead(t *testing.T) {
+	h := &honest{models: []string{"m"}, answer: func(w http.ResponseWriter, n int, c completion) {
+		say(w, ": ping\n\n")
+		full(w, n, c)
+	}}
+	dir := t.TempDir()
+	err := Command(context.Background(), reference(h.start(t), dir), io.Discard, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "6 of 6 requests failed, limit 5 %: line is not JSON: : ping") {
+		t.Errorf("the reference's flags: got %v", err)
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "r.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Completed int
+		Refit     struct {
+			Completed int
+			Health    Health
+		}
+	}
+	if err := json.Unmarshal(raw, &got); err != nil || got.Completed != 0 || got.Refit.Completed != 6 || got.Refit.Health.Verdict != Unhealthy {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	out, _, err := measured(t, h, "--conc", "1")
+	if err != nil || !strings.Contains(out, "warning: the legacy keys have 0 completed requests, 4 of 4 were") {
+		t.Errorf("refit's own flags: %v\n%s", err, out)
 	}
 }

@@ -21,9 +21,13 @@ type conn struct {
 	resp    response
 	looked  bool // at the header of the running response
 	lines   lines
+	shape   shape     // of the messages that come
+	gzip    *inflater // of the running response, nil = its body is plain
 	x       *exchange
 	active  int64 // last byte in either direction
+	stamped stamped
 	take    func([]byte)
+	plain   func([]byte) // takes the body without its coding
 	line    func([]byte)
 }
 
@@ -32,20 +36,44 @@ type conn struct {
 func newConn(header func(*conn)) *conn {
 	c := &conn{fd: -1}
 	c.line = func(b []byte) { c.x.line(b) }
-	c.take = func(b []byte) {
-		if !c.looked {
-			c.looked = true
-			header(c)
-		}
+	c.plain = func(b []byte) {
 		if c.resp.Status != 200 {
 			c.x.keepStray(b)
 			return
 		}
+		if c.lines.between() {
+			if b = c.x.known(b); len(b) == 0 {
+				return
+			}
+		}
 		if !c.lines.feed(b, c.line) {
+			c.x.gaveUp("line longer than %d bytes", maxLine)
 			c.x.fail("stream", "line longer than %d bytes", maxLine)
 		}
 	}
+	c.take = func(b []byte) {
+		if !c.looked {
+			c.looked = true
+			header(c)
+			c.beginBody()
+		}
+		if c.gzip == nil {
+			c.plain(b)
+		} else if err := c.gzip.feed(b, c.plain); err != nil && c.resp.Status == 200 {
+			c.x.fail("protocol", "gzip: %v", err)
+		}
+	}
 	return c
+}
+
+// beginBody prepares for the body of a response.
+func (c *conn) beginBody() {
+	c.lines.reset()
+	c.x.shape = &c.shape
+	c.gzip = c.gzip.close()
+	if c.resp.Gzip {
+		c.gzip = newInflater()
+	}
 }
 
 // dial starts a connection; the answer comes as writability.
@@ -85,27 +113,30 @@ func (c *conn) connected() error {
 
 // stale says whether an idle connection was ended by the other side.
 func (c *conn) stale() bool {
-	var b [1]byte
-	n, _, err := unix.Recvfrom(c.fd, b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-	return !(n < 0 && errors.Is(err, unix.EAGAIN)) // an end, an error or stray bytes
+	_, errno := peekNow(c.fd)
+	return errno != unix.EAGAIN // an end, an error or stray bytes
 }
 
 // send hands as much of the request to the kernel as it takes.
 func (c *conn) send() error {
 	for len(c.pending) > 0 {
-		n, err := unix.SendmsgN(c.fd, c.pending, nil, nil, unix.MSG_NOSIGNAL)
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case errors.Is(err, unix.EAGAIN):
-			return nil
-		case err != nil:
-			return os.NewSyscallError("send", err)
-		default:
+		n, errno := sendNow(c.fd, c.pending)
+		switch errno {
+		case 0:
 			c.pending = c.pending[n:]
+		case unix.EINTR:
+		case unix.EAGAIN:
+			return nil
+		default:
+			return os.NewSyscallError("send", errno)
 		}
 	}
 	return nil
 }
+
+// readSize is the most that one read takes. A loopback can hold more; it is read
+// in turns, so that no connection keeps the others waiting for long.
+const readSize = 256 << 10
 
 // errAgain says that nothing is there to be read now.
 var errAgain = errors.New("nothing to read")
@@ -114,23 +145,24 @@ var errAgain = errors.New("nothing to read")
 // nanoseconds) when stamps are on and the kernel gave one.
 func (c *conn) recv(buf, control []byte, stamps bool) (n int, stamp int64, err error) {
 	for {
-		var oob int
+		var errno unix.Errno
+		controls := 0
 		if stamps {
-			n, oob, _, _, err = unix.Recvmsg(c.fd, buf, control, unix.MSG_DONTWAIT)
+			n, controls, errno = c.stamped.readNow(c.fd, buf, control)
 		} else {
-			n, err = unix.Read(c.fd, buf)
+			n, errno = readNow(c.fd, buf)
 		}
 		switch {
-		case errors.Is(err, unix.EINTR):
+		case errno == unix.EINTR:
 			continue
-		case errors.Is(err, unix.EAGAIN):
+		case errno == unix.EAGAIN:
 			return 0, 0, errAgain
-		case err != nil:
-			return 0, 0, os.NewSyscallError("read", err)
+		case errno != 0:
+			return 0, 0, os.NewSyscallError("read", errno)
 		case n == 0:
 			return 0, 0, io.EOF
 		}
-		return n, kernelStamp(control[:oob]), nil
+		return n, kernelStamp(control[:controls]), nil
 	}
 }
 
@@ -160,7 +192,8 @@ func (c *conn) close() {
 	}
 	c.fd, c.open, c.dialing, c.pending = -1, false, false, nil
 	c.resp.reset()
-	c.lines.rest = c.lines.rest[:0]
+	c.lines.reset()
+	c.gzip = c.gzip.close()
 }
 
 // silent is how long nothing has moved.

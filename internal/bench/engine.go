@@ -26,6 +26,8 @@ var engines = []meters{
 		cached: []string{"vllm:prefix_cache_hits_total", "vllm:prefix_cache_hits"}},
 	{engine: "sglang", running: "sglang:num_running_reqs", waiting: "sglang:num_queue_reqs", prompt: "sglang:prompt_tokens_total",
 		cached: []string{"sglang:cached_tokens_total"}},
+	{engine: "tensorrt-llm", running: "trtllm_num_requests_running", waiting: "trtllm_num_requests_waiting", prompt: "trtllm_prompt_tokens_total",
+		cached: []string{"trtllm_prompt_cached_tokens_total", "trtllm_prompt_tokens_cached_total"}},
 	{engine: "llama.cpp", running: "llamacpp:requests_processing", waiting: "llamacpp:requests_deferred", prompt: "llamacpp:prompt_tokens_total",
 		cached: []string{"llamacpp:prompt_tokens_cached_total"}},
 	{engine: "simulated", running: "num_requests_running", waiting: "num_requests_waiting", prompt: "prompt_tokens_total",
@@ -51,13 +53,20 @@ type page struct {
 	running, waiting, prompt, cached *float64
 }
 
+// pages are where engines have their page. TensorRT-LLM's server has something
+// else at the usual place.
+var pages = []string{"/metrics", "/prometheus/metrics"}
+
 // metrics reads the server's page, nil when there is none or nobody's.
 func (s side) metrics(ctx context.Context) *page {
-	text, err := s.fetch(ctx, http.MethodGet, "/metrics", nil)
-	if err != nil {
-		return nil
+	for _, path := range pages {
+		if text, err := s.fetch(ctx, http.MethodGet, path, nil); err == nil {
+			if p := readPage(text); p != nil {
+				return p
+			}
+		}
 	}
-	return readPage(text)
+	return nil
 }
 
 func readPage(text []byte) *page {

@@ -14,6 +14,7 @@ type event struct {
 	choices    bool   // a non-empty choices array
 	text       []byte // generated text as it stands in JSON, escapes included
 	reasoning  bool   // text came from a reasoning field
+	delta      bool   // a choice of a chat's stream
 	usage      bool
 	prompt     int64 // usage.prompt_tokens, -1 = absent
 	completion int64 // usage.completion_tokens, -1 = absent
@@ -28,22 +29,9 @@ type event struct {
 // parseEvent reads one JSON message. Anything that is not a JSON object with
 // balanced brackets is malformed.
 func parseEvent(b []byte) event {
-	ev := event{prompt: -1, completion: -1, cached: -1}
-	b = bytes.TrimSpace(b)
-	if bytes.Equal(b, []byte("[DONE]")) {
-		ev.done = true
-		return ev
-	}
-	if len(b) == 0 || b[0] != '{' {
-		ev.malformed = true
-		return ev
-	}
-	w := walker{b: b, ev: &ev}
-	w.object(scopeTop)
-	if w.bad || w.i != len(b) {
-		ev.malformed = true
-	}
-	return ev
+	var s shape
+	s.learn(b)
+	return s.event
 }
 
 // scope says which keys of an object are of interest.
@@ -69,6 +57,7 @@ type walker struct {
 	depth int
 	bad   bool
 	ev    *event
+	shape *shape // is told where the changing values lie
 }
 
 func (w *walker) object(s scope) {
@@ -117,6 +106,7 @@ func (w *walker) member(s scope, key []byte) {
 		case "text":
 			w.text(false)
 		case "delta", "message":
+			w.ev.delta = w.ev.delta || string(key) == "delta"
 			w.value(scopeDelta)
 		default:
 			w.value(scopeOther)
@@ -133,17 +123,17 @@ func (w *walker) member(s scope, key []byte) {
 	case scopeUsage:
 		switch string(key) {
 		case "prompt_tokens":
-			w.ev.prompt = w.integer()
+			w.ev.prompt = w.integer(holePrompt)
 		case "completion_tokens":
-			w.ev.completion = w.integer()
+			w.ev.completion = w.integer(holeCompletion)
 		case "prompt_tokens_details":
 			w.value(scopePromptDetails)
-		default:
-			w.value(scopeOther)
+		default: // a total, for one, grows with every message
+			w.integer(holeNumber)
 		}
 	case scopePromptDetails:
 		if string(key) == "cached_tokens" {
-			w.ev.cached = w.integer()
+			w.ev.cached = w.integer(holeCached)
 			return
 		}
 		w.value(scopeOther)
@@ -160,11 +150,11 @@ func (w *walker) timing(key []byte) {
 	t := &w.ev.timings
 	switch string(key) {
 	case "cache_n":
-		t.Cached = int(max(w.integer(), 0))
+		t.Cached = int(max(w.integer(holeNumber), 0))
 	case "prompt_n":
-		t.Prompted = int(max(w.integer(), 0))
+		t.Prompted = int(max(w.integer(holeNumber), 0))
 	case "predicted_n":
-		t.Predicted = int(max(w.integer(), 0))
+		t.Predicted = int(max(w.integer(holeNumber), 0))
 	case "prompt_ms":
 		t.Prompt = w.milliseconds()
 	case "predicted_ms":
@@ -185,9 +175,11 @@ func (w *walker) topMember(key []byte) {
 		w.ev.timed = w.peek() == '{'
 		w.value(scopeTimings)
 	case "sent_ns":
-		if n := w.integer(); n > 0 {
+		if n := w.integer(holeSent); n > 0 {
 			w.ev.sent = n
 		}
+	case "created": // a clock's second in some servers
+		w.integer(holeNumber)
 	case "error":
 		from := w.start()
 		w.value(scopeOther)
@@ -261,6 +253,8 @@ func (w *walker) text(reasoning bool) {
 	}
 	if s := w.string(); len(s) > 0 && len(w.ev.text) == 0 {
 		w.ev.text, w.ev.reasoning = s, reasoning
+		end := w.i - 1
+		w.shape.add(holeText, end-len(s), end)
 	}
 }
 
@@ -286,22 +280,35 @@ func (w *walker) string() []byte {
 	}
 }
 
+// maxDigits is the length of the longest whole number that is read.
+const maxDigits = 18
+
 // integer reads a whole number of at most 18 digits; anything else is -1.
-func (w *walker) integer() int64 {
+func (w *walker) integer(k holeKind) int64 {
 	from := w.start()
 	w.value(scopeOther)
 	v := w.b[from:min(w.i, len(w.b))]
-	if len(v) == 0 || len(v) > 18 {
+	n, ok := digits(v)
+	if !ok { // of a key that counts: a message with a number there is another kind of message
+		w.shape.full = w.shape.full || k != holeNumber
 		return -1
 	}
-	var n int64
+	w.shape.add(k, from, w.i)
+	return n
+}
+
+// digits is the value of a text of digits alone.
+func digits(v []byte) (n int64, ok bool) {
+	if len(v) == 0 || len(v) > maxDigits {
+		return 0, false
+	}
 	for _, c := range v {
 		if c < '0' || c > '9' {
-			return -1
+			return 0, false
 		}
 		n = n*10 + int64(c-'0')
 	}
-	return n
+	return n, true
 }
 
 // milliseconds reads a number of milliseconds; anything that is none, or is

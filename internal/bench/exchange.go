@@ -14,8 +14,19 @@ type exchange struct {
 	index int
 	chat  bool
 	keep  bool // keep the text, to have it counted later
+	texts bool // keep the text for the result
 
+	dialect    *dialect // of the answer, nil = OpenAI's
+	ref        reading
+	status     int    // of a whole response
+	retryAfter string // of a response that refuses
+	media      string // content type of a whole response
+	whole      []byte // an answer that is no stream
+	content    []byte // what the reference takes for the text, as JSON string content
+
+	release          release // how it came to be sent
 	sent, connected  int64
+	ended            int64 // its place was free again, 0 = never sent
 	first, firstText int64
 	marker           int64 // the message that gaps are counted from
 	itls             []time.Duration
@@ -29,7 +40,13 @@ type exchange struct {
 	completion       int64
 	cached           int64
 	timings          *Timings
+	gains            []int  // tokens of each message with text behind the first, by the server's counts in the messages
+	before           int64  // the count in the last of them
 	text             []byte // JSON string content, escapes as received
+	part             []byte // the lines so far of a message of several lines
+	lines            int    // how many they are
+	shape            *shape // of the connection's messages
+	alarm, said      bool   // the event's type is "error"; it has had a message
 	stray            []byte // start of a body that is no stream
 	kind, failure    string
 	stamp            int64 // of the read that is being looked at
@@ -37,72 +54,11 @@ type exchange struct {
 }
 
 func (x *exchange) fail(kind, format string, args ...any) {
+	if kind != "stream" && kind != "cut" { // there the reference goes on, unless it was told otherwise
+		x.gaveUp(format, args...)
+	}
 	if x.kind == "" {
 		x.kind, x.failure = kind, fmt.Sprintf(format, args...)
-	}
-}
-
-// line takes one line of the stream.
-func (x *exchange) line(b []byte) {
-	data, ok := payload(b)
-	if !ok {
-		if x.messages == 0 {
-			x.keepStray(b)
-		}
-		return
-	}
-	if len(data) == 0 {
-		return
-	}
-	x.messages++
-	ev := parseEvent(data)
-	switch {
-	case ev.malformed:
-		x.fail("stream", "message is not JSON: %s", start(data))
-	case ev.failure != nil:
-		x.fail("stream", "error in the stream: %s", start(ev.failure))
-	case ev.done:
-		x.done = true
-	default:
-		x.take(ev)
-	}
-}
-
-// take books one message of the stream.
-func (x *exchange) take(ev event) {
-	if ev.choices {
-		x.choices++
-		if x.first == 0 {
-			x.first = x.stamp
-		} else {
-			x.itls = append(x.itls, time.Duration(x.stamp-x.marker))
-		}
-		x.marker, x.lastChoices = x.stamp, x.stamp
-		if x.plan.measured {
-			x.delays.event(ev.sent, x.stamp)
-		}
-	}
-	if x.chat { // the reference's chat clock runs on every message
-		x.marker = x.stamp
-	}
-	if len(ev.text) > 0 {
-		if x.firstText == 0 {
-			x.firstText = x.stamp
-		} else {
-			x.textITLs = append(x.textITLs, time.Duration(x.stamp-x.lastText))
-		}
-		x.lastText = x.stamp
-		if x.keep {
-			x.text = append(x.text, ev.text...)
-		}
-	}
-	if ev.usage {
-		x.usage = true
-		x.prompt, x.completion, x.cached = ev.prompt, ev.completion, ev.cached
-	}
-	if ev.timed { // on every message, where a server was asked for that: the last one counts
-		t := ev.timings
-		x.timings = &t
 	}
 }
 
@@ -115,12 +71,22 @@ func (x *exchange) keepStray(b []byte) {
 // finish is told that the response ended and how; whole says that nothing of
 // the body is missing.
 func (x *exchange) finish(whole bool) {
+	if whole {
+		x.blank() // the last message needs no blank line behind it
+	} else {
+		x.gaveUp("stream cut after %d messages", x.messages)
+	}
+	if x.dialect != nil {
+		x.dialect.finish(x, whole)
+	}
 	switch {
 	case x.kind != "":
 	case !whole && !x.done:
 		x.fail("cut", "stream cut after %d messages", x.messages)
 	case !x.done && !x.usage && x.messages > 0:
 		x.fail("cut", "stream ended after %d messages without [DONE] or usage", x.messages)
+	case x.messages == 0 && !streams(x.media):
+		x.fail("content", "content type %s is no stream: %s", workspace.Printable(x.media), start(x.stray))
 	case x.choices == 0:
 		x.fail("stream", "no token in the answer: %s", start(x.stray))
 	}
@@ -133,6 +99,8 @@ func (x *exchange) request(origin int64) Request {
 		InputTokens: x.plan.input, Requested: x.plan.output,
 		PromptTokens: int(max(x.prompt, 0)),
 	}
+	x.schedule(&r, origin)
+	r.Reference, r.Status, r.RetryAfter, r.Text = x.reading(), x.status, x.retryAfter, unescaped(x.content)
 	if x.connected > 0 {
 		r.Connect = time.Duration(x.connected - x.sent)
 	}
@@ -151,6 +119,9 @@ func (x *exchange) request(origin int64) Request {
 		r.Decode = time.Duration(x.lastChoices - x.firstText)
 	}
 	r.Server, r.Cached = x.timings, x.fromCache()
+	if len(x.gains) > 0 && len(x.gains) == len(x.textITLs) {
+		r.TokenGains = x.gains
+	}
 	if x.usage && x.completion >= 0 {
 		r.OutputTokens, r.TokensFrom = int(x.completion), "usage"
 	}

@@ -8,6 +8,7 @@ import (
 // Verdicts of a Health receipt.
 const (
 	Healthy   = "healthy"
+	Suspect   = "suspect" // its means stand, its tails may be its own
 	Unhealthy = "unhealthy"
 	Unknown   = "unknown"
 )
@@ -19,7 +20,7 @@ const (
 // throughput within 0.4 % of those below.
 const (
 	maxDelayShare = 0.20 // of the mean gap between messages, at the 99th percentile
-	maxClientCPU  = 0.5  // cores
+	maxClientCPU  = 0.8  // cores: one thread reads, and at the end of its core it is late
 	maxPressure   = 0.25 // of the time some task of the host waited for a processor
 )
 
@@ -37,6 +38,10 @@ type Health struct {
 	DelaySource     string        `json:"delay_source"`      // "server-stamp", "kernel" or "none"
 	HostPressure    *float64      `json:"host_cpu_pressure"` // share of the time in which some task of this host waited for a processor; nil = the engine is elsewhere, or the kernel does not say
 	PrefixCacheHits *float64      `json:"prefix_cache_hits"` // tokens taken from the server's prefix cache during the run; nil = not reported
+
+	Schedule *ScheduleHealth `json:"schedule,omitempty"` // nil = nothing was sent
+	Headroom *Headroom       `json:"headroom,omitempty"` // nil = not looked at
+	Client   *ClientHealth   `json:"client,omitempty"`   // nil = a record of before it was kept
 
 	Agreement *ServerAgreement `json:"server_agreement,omitempty"` // nil = the server keeps no clock of its own
 	Engine    *EngineLoad      `json:"engine,omitempty"`           // nil = no /metrics page, or nobody's that is known

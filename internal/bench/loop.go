@@ -20,22 +20,30 @@ const tick = 100 * time.Millisecond
 // stamp per ready connection. Waking a goroutine per message through the
 // runtime's poller costs two thread hand-overs and doubles the read delay.
 type loop struct {
-	clock  clock
-	boot   string
-	addr   unix.Sockaddr
-	idle   time.Duration
-	chat   bool
-	keep   bool // keep the texts
-	stamps bool // ask the kernel for receive times
-	delays *delays
-	done   func() // after each exchange
+	clock    clock
+	boot     string
+	addr     unix.Sockaddr
+	idle     time.Duration
+	chat     bool
+	keep     bool          // keep the texts, to have them counted
+	texts    bool          // keep the texts for the result
+	dialect  *dialect      // of the answers, nil = OpenAI's
+	deadline time.Duration // longest request
+	stamps   bool          // ask the kernel for receive times
+	delays   *delays
+	done     func(*exchange) // after each exchange, which does not change any more
+	users    int             // sessions at a time, 0 = as many as come
+	live     *gauges         // what others may read while it runs
+	pause    time.Duration   // longest time without any request under way between the turns of sessions, 0 = any
 
 	poll    int
+	alarm   alarm
 	conns   []*conn
 	byFD    map[int32]*conn
 	free    []*conn // finished, waiting for the next plan
-	plans   []plan
-	next    int
+	agenda  *agenda
+	origin  int64     // start of the run
+	started time.Time // the same by the wall clock
 	running int
 	out     []*exchange
 	buf     []byte
@@ -44,16 +52,22 @@ type loop struct {
 	looked  int64 // when expire last looked
 }
 
-// newLoop opens the poller; close releases it and all connections.
+// newLoop opens the poller; close releases it and all connections. A
+// concurrency of 0 has as many connections as are needed at a time.
 func newLoop(addr unix.Sockaddr, concurrency int) (*loop, error) {
 	poll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return nil, os.NewSyscallError("epoll_create", err)
 	}
+	timer, err := newAlarm(poll)
+	if err != nil {
+		unix.Close(poll)
+		return nil, err
+	}
 	l := &loop{
-		clock: newClock(), boot: bootID(), addr: addr, poll: poll,
-		byFD: make(map[int32]*conn), delays: &delays{},
-		buf: make([]byte, 256<<10), control: make([]byte, 128),
+		clock: newClock(), boot: bootID(), addr: addr, poll: poll, alarm: timer, users: concurrency,
+		byFD: make(map[int32]*conn), delays: &delays{}, live: &gauges{},
+		buf: make([]byte, readSize), control: make([]byte, 128),
 		events: make([]unix.EpollEvent, 256),
 	}
 	for range concurrency {
@@ -66,44 +80,60 @@ func (l *loop) close() {
 	for _, c := range l.conns {
 		c.close()
 	}
+	l.alarm.close()
 	unix.Close(l.poll)
 }
 
-// run sends all plans, at most one per connection at a time, and returns
-// their exchanges in the order of the plans. Connections stay open for the
-// next run.
+// run sends all plans when their time has come and returns their exchanges in
+// the order of the plans. Connections stay open for the next run, unless ctx
+// has ended: then what is unfinished has failed as interrupted.
 func (l *loop) run(ctx context.Context, plans []plan) ([]*exchange, error) {
-	l.plans, l.next, l.running = plans, 0, 0
+	l.running = 0
 	l.out = make([]*exchange, len(plans))
 	for i, p := range plans {
-		l.out[i] = &exchange{plan: p, index: i, chat: l.chat, keep: l.keep, delays: l.delays,
+		l.out[i] = &exchange{plan: p, index: i, chat: l.chat, keep: l.keep, texts: l.texts, dialect: l.dialect, delays: l.delays,
 			prompt: -1, completion: -1, cached: -1,
 			itls: make([]time.Duration, 0, p.output+8), textITLs: make([]time.Duration, 0, p.output)}
 	}
 	l.free = append(l.free[:0], l.conns...)
+	l.started, l.origin = time.Now(), l.clock.now()
+	l.agenda = newAgenda(plans, l.users, l.origin)
+	l.agenda.idle = int64(l.pause)
 	ended := make(chan error)
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with its priority
 		prefer()
-		ended <- l.drive(ctx)
+		err := l.drive(ctx)
+		l.interrupt()
+		ended <- err
 	}()
 	return l.out, <-ended
 }
 
 // drive waits, reads and sends until every plan is done.
 func (l *loop) drive(ctx context.Context) error {
-	for l.next < len(l.plans) || l.running > 0 {
+	for l.agenda.waiting() || l.running > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if l.launch() {
+		now := l.clock.now()
+		if l.launch(now) {
 			// Requests that are running come before the next one is sent.
 			if err := l.wait(0); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := l.wait(tick); err != nil {
+		if l.running == 0 {
+			l.agenda.hurry(now)
+		}
+		limit := tick
+		if at := l.agenda.wake(); time.Duration(at-now) <= early {
+			limit = 0 // close to the next request the loop looks instead of sleeping
+		} else if err := l.alarm.set(at - int64(early)); err != nil {
+			return err
+		}
+		if err := l.wait(limit); err != nil {
 			return err
 		}
 		l.expire()
@@ -111,18 +141,31 @@ func (l *loop) drive(ctx context.Context) error {
 	return nil
 }
 
-// launch sends the next plan when a connection is free for it.
-func (l *loop) launch() bool {
-	if l.next == len(l.plans) || len(l.free) == 0 {
+// launch sends the request whose time has come.
+func (l *loop) launch(now int64) bool {
+	r, ok := l.agenda.take(now)
+	if !ok {
 		return false
+	}
+	c := l.spare()
+	c.x = l.out[r.index]
+	c.x.release = r
+	l.running++
+	l.live.sent(l.running)
+	l.begin(c)
+	return true
+}
+
+// spare is a connection without a request.
+func (l *loop) spare() *conn {
+	if len(l.free) == 0 {
+		c := newConn(l.header)
+		l.conns = append(l.conns, c)
+		return c
 	}
 	c := l.free[0]
 	l.free = l.free[1:]
-	c.x = l.out[l.next]
-	l.next++
-	l.running++
-	l.begin(c)
-	return true
+	return c
 }
 
 // begin starts the exchange of a connection, from its first byte.
@@ -229,10 +272,12 @@ func (l *loop) read(c *conn) {
 		l.ended(c, err)
 		return
 	}
-	if kernel > 0 && c.x.plan.measured {
-		l.delays.kernel = append(l.delays.kernel, time.Now().UnixNano()-kernel)
+	if l.stamps && c.x.plan.measured {
+		l.delays.arrival(kernel)
 	}
+	before := c.x.choices
 	rest, err := c.resp.feed(l.buf[:n], c.take)
+	l.live.took(c.x.choices - before)
 	switch {
 	case err != nil:
 		c.x.fail("protocol", "%v", err)
@@ -242,8 +287,8 @@ func (l *loop) read(c *conn) {
 		l.end(c, false)
 	case c.resp.state == atEnd:
 		l.whole(c)
-	case c.x.kind != "" && c.x.kind != "status":
-		l.end(c, false) // what follows a broken stream is of no use
+	case c.x.kind != "" && c.x.kind != "status" && c.x.ref.failure != "":
+		l.end(c, false) // what follows a broken stream is of no use, unless the reference reads on
 	}
 }
 

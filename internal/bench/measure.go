@@ -6,29 +6,26 @@ import (
 	"time"
 )
 
-// measure runs the plans under the clock and judges the client.
-func measure(ctx context.Context, l *loop, s side, ps []plan, progress func(done, total int)) (Result, []*exchange, error) {
-	told, stop := teller(len(ps), progress)
+// measure runs the plans under the clock and judges the client. When ctx ends
+// in between, the result holds what was measured and the error says why.
+func measure(ctx context.Context, l *loop, s side, ps []plan, progress func(Progress)) (Result, []*exchange, error) {
+	l.live = &gauges{}
+	told, stop := tell(l, len(ps), progress)
 	l.done = told
 	defer stop()
-	tokens := 0
-	for _, p := range ps {
-		tokens += p.output + 8
-	}
-	l.delays.server = make([]int64, 0, tokens)
 	before := s.metrics(ctx)
-	r := Result{Started: time.Now()}
 	waited, known := starved()
-	cpu, origin := cpuTime(), l.clock.now()
-	xs, err := l.run(ctx, ps)
-	r.Duration = time.Duration(l.clock.now() - origin)
+	collect := quiet()
+	pauses, cpu := pausesFrom(), cpuTime()
+	xs, stopped := l.run(ctx, ps)
+	r := Result{Started: l.started, Duration: time.Duration(l.clock.now() - l.origin)}
 	cpu = cpuTime() - cpu
+	paused := pauses()
+	collect()
 	r.Ended = time.Now()
-	if err != nil {
-		return Result{}, nil, err
-	}
+	r.Partial = stopped != nil
 	for _, x := range xs {
-		r.Requests = append(r.Requests, x.request(origin))
+		r.Requests = append(r.Requests, x.request(l.origin))
 	}
 	var pressure *float64
 	if after, ok := starved(); known && ok && r.Duration > 0 && sameHost(s.target.URL) {
@@ -36,43 +33,32 @@ func measure(ctx context.Context, l *loop, s side, ps []plan, progress func(done
 		pressure = &share
 	}
 	r.Health = receipt(r, l.delays, cpu, pressure)
+	r.Health.Client.Pauses = paused
 	after := s.metrics(ctx)
 	r.Health.Engine, r.Health.PrefixCacheHits = load(before, after), cacheHits(before, after, r.Requests)
-	return r, xs, nil
+	return r, xs, stopped
 }
 
 // receipt is the client's health over a run.
 func receipt(r Result, d *delays, cpu time.Duration, pressure *float64) Health {
 	h := Health{Requests: len(r.Requests), HostPressure: pressure, MeanITL: time.Duration(1e9 * r.Stats("itl", nil).Mean)}
 	for _, q := range r.Requests {
-		if q.Error != "" {
+		if q.Error != "" && q.ErrorKind != interrupted {
 			h.Errors++
 		}
 	}
 	if r.Duration > 0 {
 		h.ClientCPU = cpu.Seconds() / r.Duration.Seconds()
 	}
-	h.DelaySource, h.Samples, h.ReadDelayP50, h.ReadDelayP99 = d.quantiles()
-	return h.judged(d.future())
-}
-
-// teller passes the number of finished requests on from its own goroutine, so
-// that the measuring thread never waits for a terminal.
-func teller(total int, progress func(done, total int)) (told func(), stop func()) {
-	if progress == nil {
-		return nil, func() {}
+	s := d.summary()
+	h.DelaySource, h.Samples, h.ReadDelayP50, h.ReadDelayP99 = s.source, s.samples, s.p50, s.p99
+	h.Client = r.active()
+	h.Client.Dropped = s.dropped
+	h = h.judged(d.future())
+	if r.Partial {
+		h = h.sick("stopped after %d of %d requests: the figures are of a part", r.finished(), len(r.Requests))
 	}
-	ticks := make(chan struct{}, total)
-	finished := make(chan struct{})
-	go func() {
-		defer close(finished)
-		n := 0
-		for range ticks {
-			n++
-			progress(n, total)
-		}
-	}()
-	return func() { ticks <- struct{}{} }, func() { close(ticks); <-finished }
+	return h
 }
 
 // settleTokens has the server count the texts of requests without usage, and

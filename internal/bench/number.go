@@ -9,34 +9,33 @@ import (
 	"github.com/refit-bench/refit/internal/workspace"
 )
 
-// object writes one JSON object in the reference's spelling: one line, ", "
-// and ": ", floats in their shortest form and always with a point or an
-// exponent, everything but printable ASCII escaped. The first value that has
-// no spelling is kept as the error.
+// object is one JSON object in the reference's spelling: one line, ", " and
+// ": ", floats in their shortest form and always with a point or an exponent,
+// everything but printable ASCII escaped. A key that is written twice keeps
+// its first place and its last value. The first value that has no spelling is
+// kept as the error.
 type object struct {
-	b   strings.Builder
-	n   int
-	err error
+	keys   []string
+	values map[string]string // spelled
+	err    error
 }
 
-func (o *object) key(name string) {
-	if o.n > 0 {
-		o.b.WriteString(", ")
+func (o *object) raw(name, spelled string) {
+	if o.values == nil {
+		o.values = map[string]string{}
 	}
-	o.n++
-	o.b.WriteString(quote(name))
-	o.b.WriteString(": ")
+	if _, twice := o.values[name]; !twice {
+		o.keys = append(o.keys, name)
+	}
+	o.values[name] = spelled
 }
 
-func (o *object) str(name, v string)         { o.key(name); o.b.WriteString(quote(v)) }
-func (o *object) integer(name string, v int) { o.key(name); o.b.WriteString(strconv.Itoa(v)) }
-func (o *object) null(name string)           { o.key(name); o.b.WriteString("null") }
-func (o *object) raw(name, v string)         { o.key(name); o.b.WriteString(v) }
+func (o *object) str(name, v string)         { o.raw(name, quote(v)) }
+func (o *object) integer(name string, v int) { o.raw(name, strconv.Itoa(v)) }
+func (o *object) flag(name string, v bool)   { o.raw(name, strconv.FormatBool(v)) }
+func (o *object) null(name string)           { o.raw(name, "null") }
 
-func (o *object) float(name string, v float64) {
-	o.key(name)
-	o.b.WriteString(o.number(name, v))
-}
+func (o *object) float(name string, v float64) { o.raw(name, o.number(name, v)) }
 
 // optional writes null for nil.
 func (o *object) optional(name string, v *float64) {
@@ -55,12 +54,14 @@ func (o *object) number(name string, v float64) string {
 	return s
 }
 
-func (o *object) integers(name string, vs []int) {
+func (o *object) integers(name string, vs []int) { o.raw(name, list(spellInts(vs))) }
+
+func spellInts(vs []int) []string {
 	spelled := make([]string, len(vs))
 	for i, v := range vs {
 		spelled[i] = strconv.Itoa(v)
 	}
-	o.raw(name, list(spelled))
+	return spelled
 }
 
 func (o *object) floats(name string, vs []float64) {
@@ -87,7 +88,20 @@ func (o *object) object(name string, in *object) {
 	o.raw(name, in.String())
 }
 
-func (o *object) String() string { return "{" + o.b.String() + "}" }
+func (o *object) String() string {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i, name := range o.keys {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(quote(name))
+		b.WriteString(": ")
+		b.WriteString(o.values[name])
+	}
+	b.WriteByte('}')
+	return b.String()
+}
 
 func list(spelled []string) string { return "[" + strings.Join(spelled, ", ") + "]" }
 

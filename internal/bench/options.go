@@ -19,12 +19,10 @@ import (
 type options struct {
 	target        Target
 	backend       string
-	endpoint      string
 	host          string
 	port          int
 	tokenizer     string
 	dataset       string
-	rate          string
 	work          Workload
 	save          bool
 	dir, file     string
@@ -36,6 +34,8 @@ type options struct {
 	tokenFile     string
 	jsonOut       bool
 	own           own
+	load          loadFlags
+	dropIn        dropIn
 }
 
 // ErrUsage is around mistakes in the arguments.
@@ -45,22 +45,20 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	var o options
 	f := pflag.NewFlagSet("bench", pflag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.StringVar(&o.backend, "backend", "vllm", "vllm, sglang, openai, lmdeploy or scalellm (completions), openai-chat (chat)")
+	f.StringVar(&o.backend, "backend", "vllm", "kind of server: "+backendNames())
 	f.StringVar(&o.target.URL, "base-url", "", "http://host:port of the server")
 	f.StringVar(&o.host, "host", "127.0.0.1", "host, without --base-url")
 	f.IntVar(&o.port, "port", 8000, "port, without --base-url")
-	f.StringVar(&o.endpoint, "endpoint", "", "/v1/completions or /v1/chat/completions; must agree with the backend")
+	f.StringVar(&o.target.Path, "endpoint", "", "path of the endpoint; must be one of the backend's; empty = the backend's own")
 	f.StringVar(&o.target.Model, "model", "", "model name; with --url the server is asked")
-	served := f.String("served-model-name", "", "name in the requests, when it differs")
 	f.StringVar(&o.tokenizer, "tokenizer", "", "recorded in the result; tokens are counted by the server")
-	f.StringVar(&o.dataset, "dataset-name", "random", "only random")
+	f.StringVar(&o.dataset, "dataset-name", "sharegpt", "must be random, as for the reference; not needed with refit's own flags")
 	f.IntVar(&o.work.InputTokens, "random-input-len", 1024, "input tokens")
 	f.IntVar(&o.work.OutputTokens, "random-output-len", 128, "output tokens")
 	f.Float64Var(&o.work.RangeRatio, "random-range-ratio", 1, "shortest length as a part of the longest")
 	f.IntVar(&o.work.Requests, "num-prompts", 1000, "measured requests")
-	f.IntVar(&o.work.Warmups, "num-warmups", -1, "requests before the clock starts; -1 = 2 x concurrency")
-	f.IntVar(&o.work.Concurrency, "max-concurrency", 0, "requests at a time; 0 = all")
-	f.StringVar(&o.rate, "request-rate", "inf", "only inf: the next request starts when one ends")
+	f.IntVar(&o.work.Warmups, "num-warmups", 0, "requests before the clock starts; -1 = 2 x concurrency, which refit's own flags have by default")
+	f.IntVar(&o.work.Concurrency, "max-concurrency", 0, "requests at a time, the others wait in the client; 0 = no cap")
 	f.Int64Var(&o.work.Seed, "seed", 0, "of lengths and prompts; with --url another one each time")
 	f.BoolVar(&o.work.IgnoreEOS, "ignore-eos", false, "ask the server to generate all tokens")
 	f.DurationVar(&o.work.IdleTimeout, "idle-timeout", 10*time.Minute, "longest silence inside a request")
@@ -75,9 +73,11 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.tokenFile, "token-file", "", "file with the bearer token; else OPENAI_API_KEY")
 	f.BoolVar(&o.jsonOut, "json", false, "print the raw result instead of the summary, a line for each concurrency")
 	o.ownFlags(f)
+	o.load.flags(f, &o.work)
+	o.dropIn.flags(f, &o.work)
 	f.Bool("disable-tqdm", false, "accepted for compatibility")
 	f.Bool("trust-remote-code", false, "accepted for compatibility")
-	if err := f.Parse(args); err != nil {
+	if err := f.Parse(referenceArgs(args)); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
 			return o, err
 		}
@@ -86,13 +86,17 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if f.NArg() > 0 {
 		return o, fmt.Errorf("%w: bench: unexpected argument %q", ErrUsage, f.Arg(0))
 	}
-	if *served != "" {
-		o.target.Model = *served
-	}
-	if err := o.settleOwn(f); err != nil {
-		return o, fmt.Errorf("%w: bench: %w", ErrUsage, err)
+	for _, settle := range []func(*pflag.FlagSet) error{o.settleDropIn, o.settleLoad, o.settleOwn} {
+		if err := settle(f); err != nil {
+			return o, fmt.Errorf("%w: bench: %w", ErrUsage, err)
+		}
 	}
 	return o, o.check()
+}
+
+func (o *options) settleDropIn(f *pflag.FlagSet) error {
+	o.dropIn.dataset = f.Changed("dataset-name")
+	return o.dropIn.settle(f, &o.work)
 }
 
 // check refuses what would measure something else than was asked for.
@@ -100,36 +104,57 @@ func (o *options) check() error {
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("%w: bench: "+format, append([]any{ErrUsage}, args...)...)
 	}
-	path := "/v1/completions"
-	switch o.backend {
-	case "vllm", "sglang", "openai", "lmdeploy", "scalellm":
-	case "openai-chat":
-		o.target.API, path = "chat", "/v1/chat/completions"
-	default:
-		return refuse("backend %q is not supported", o.backend)
-	}
-	if o.endpoint != "" && o.endpoint != path {
-		return refuse("backend %s wants endpoint %s, not %s", o.backend, path, o.endpoint)
-	}
-	if o.dataset != "random" {
-		return refuse("dataset %q is not supported, only random is", o.dataset)
-	}
-	if o.rate != "inf" {
-		return refuse("request rate %q is not supported, only inf is", o.rate)
-	}
 	if o.target.Model == "" && !o.own.asked { // else the server is asked
 		return refuse("--model is required")
+	}
+	if err := o.checkBackend(); err != nil {
+		return refuse("%v", err)
+	}
+	if needed := !o.own.asked && o.work.Trace == nil; o.dataset != "random" && (needed || o.dropIn.dataset) {
+		return refuse("dataset %q is not supported, by the reference neither: give --dataset-name random", o.dataset)
 	}
 	if o.target.URL == "" {
 		o.target.URL = fmt.Sprintf("http://%s:%d", o.host, o.port)
 	}
-	if o.work.Concurrency == 0 {
-		o.work.Concurrency = o.work.Requests
-	}
 	if err := o.checkLists(); err != nil {
 		return refuse("%v", err)
 	}
+	o.work.SLO = o.slo()
 	return o.token()
+}
+
+// checkBackend finds the API of the backend, and refuses what it cannot do.
+func (o *options) checkBackend() error {
+	api, known := backends[o.backend]
+	if !known {
+		return fmt.Errorf("backend %q is none of %s", o.backend, backendNames())
+	}
+	if o.target.API = api; o.dropIn.template {
+		if api != Completions && api != Chat {
+			return fmt.Errorf("--use-chat-template: backend %s has no chat endpoint, where the server would apply its template", o.backend)
+		}
+		o.target.API, o.target.Path = Chat, chatPath(o.target.Path)
+	}
+	if err := o.target.checkAPI(); err != nil {
+		return err
+	}
+	switch p := o.target.protocol(); {
+	case api == TGI && o.work.IgnoreEOS && !o.own.asked:
+		return errors.New("--ignore-eos: backend tgi cannot be asked for it, and its answers end when the model says so")
+	case o.work.Prompts == IDs && !p.ids:
+		return fmt.Errorf("--prompts ids: backend %s takes text only", o.backend)
+	case len(o.work.Models) > 0 && api != Completions && api != Chat:
+		return fmt.Errorf("--lora-modules: requests of backend %s name no model", o.backend)
+	}
+	return nil
+}
+
+// chatPath is the chat endpoint beside a completions endpoint.
+func chatPath(path string) string {
+	if before, ok := strings.CutSuffix(path, "/completions"); ok && !strings.HasSuffix(before, "/chat") {
+		return before + "/chat/completions"
+	}
+	return path
 }
 
 func (o *options) token() error {
@@ -216,8 +241,8 @@ func (o options) pairs() [][2]string {
 func (o options) path(r Result) string {
 	name := o.file
 	if name == "" {
-		model := filepath.Base(r.Target.Model)
-		name = fmt.Sprintf("%s-infqps-concurrency%d-%s-%s.json", o.backend, r.Workload.Concurrency, model, r.Ended.Format("20060102-150405"))
+		model := filepath.Base(o.target.Model)
+		name = fmt.Sprintf("%s-%sqps%s-%s-%s.json", o.backend, o.load.rate, o.load.cap(r.Workload), model, r.Ended.Format("20060102-150405"))
 	}
 	if filepath.IsAbs(name) {
 		return name

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -25,7 +26,7 @@ func (o *options) ownFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.target.URL, "url", "", "same as --base-url; asks the server for its model, waits until it is ready")
 	f.StringVar(&o.own.profile, "profile", "", "input and output tokens: 128x32, 1k1k, 8k1k")
 	f.IntSliceVar(&o.own.concs, "conc", nil, "requests at a time, one measurement each: 1,2,4")
-	f.IntVar(&o.own.requests, "requests", 0, "measured requests at each concurrency; 0 = 10 x concurrency")
+	f.IntVar(&o.own.requests, "requests", 0, "measured requests at each concurrency; 0 = 10 x concurrency, or what a request rate releases in 30 s")
 	f.BoolVar(&o.own.chat, "chat", false, "measure chat completions")
 	f.DurationVar(&o.own.wait, "wait", time.Minute, "how long to wait for a server that is not ready")
 }
@@ -60,9 +61,6 @@ func (o *options) settleOwn(f *pflag.FlagSet) error {
 	if f.Changed("num-prompts") {
 		o.own.requests = o.work.Requests
 	}
-	if len(o.own.concs) == 0 {
-		o.own.concs = []int{max(o.work.Concurrency, 1)}
-	}
 	for _, c := range o.own.concs {
 		if c < 1 {
 			return fmt.Errorf("concurrency %d must be positive", c)
@@ -74,18 +72,30 @@ func (o *options) settleOwn(f *pflag.FlagSet) error {
 	if !f.Changed("ignore-eos") { // a length is asked for, so it is what should be measured
 		o.work.IgnoreEOS = true
 	}
+	if !f.Changed("num-warmups") {
+		o.work.Warmups = -1
+	}
 	if !f.Changed("seed") { // a second run on the same server must not find its prompts in the prefix cache
 		o.work.Seed = time.Now().UnixMilli() % (1 << 31)
+	}
+	if len(o.own.concs) == 0 {
+		o.own.concs = []int{o.work.Concurrency}
+		if o.work.Concurrency == 0 && o.work.Rate == 0 {
+			o.own.concs = []int{1}
+		}
 	}
 	switch {
 	case o.own.chat:
 		o.backend = "openai-chat"
-	case !f.Changed("backend"):
+	case !f.Changed("backend") && o.work.Trace == nil:
 		o.backend = "openai"
 	}
 	o.target.URL = strings.TrimSuffix(strings.TrimSuffix(o.target.URL, "/"), "/v1")
 	return nil
 }
+
+// atRate is how many seconds of an open loop are measured by default.
+const atRate = 30
 
 // works are the workloads to be measured, one after the other.
 func (o options) works() []Workload {
@@ -97,7 +107,10 @@ func (o options) works() []Workload {
 		w := o.work
 		w.Concurrency, w.Requests = c, o.own.requests
 		if w.Requests == 0 {
-			w.Requests = 10 * c
+			w.Requests = 10 * max(c, 1)
+			if w.Rate > 0 {
+				w.Requests = max(10, int(math.Ceil(atRate*w.Rate)))
+			}
 		}
 		ws = append(ws, w)
 	}

@@ -30,6 +30,10 @@ type pacedStream struct {
 }
 
 func TestMain(m *testing.M) {
+	if spec := os.Getenv(rigVariable); spec != "" {
+		serveRig(spec)
+		return
+	}
 	if step := os.Getenv("BENCH_TEST_PACED"); step != "" {
 		every, err := time.ParseDuration(step)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -18,6 +19,13 @@ morning reason research girl guy moment air teacher force education foot boy age
 nation plan college interest death course someone experience behind north south light river stone green table
 paper glass summer winter garden window bridge letter engine coast island forest metal silver corner signal`)
 
+// shortWords are the words that hardly any vocabulary cuts in two: the last
+// tokens of a prompt are made of them, one each.
+var shortWords = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return len(w) > 4 })
+
+// maxShort is how many tokens at most are filled up with short words.
+const maxShort = 16
+
 // maxFits bounds the rounds in which one prompt is brought to its length.
 const maxFits = 8
 
@@ -28,6 +36,17 @@ type writer struct {
 	phase string                                              // "w" warm-up, "m" measured
 	count func(ctx context.Context, text string) (int, error) // nil = count words
 	ratio float64                                             // tokens per word, as seen so far
+}
+
+// shared writes what all prompts of a run begin with, in all of its phases,
+// and returns its length in tokens as counted.
+func (w *writer) shared(ctx context.Context, tokens int) (string, int, error) {
+	if tokens == 0 {
+		return "", 0, nil
+	}
+	own := writer{seed: w.seed, phase: "p", count: w.count}
+	text, n, err := own.prompt(ctx, 0, tokens)
+	return text + " ", n, err
 }
 
 // prompt writes request i's text, about tokens long, and returns its length in
@@ -61,20 +80,29 @@ func (w *writer) prompt(ctx context.Context, i, tokens int) (string, int, error)
 		if n == tokens {
 			break
 		}
-		text = w.fit(text, n, tokens, grow)
+		if less := tokens - n; less > 0 && less <= maxShort {
+			for range less {
+				text = append(text, shortWords[rnd.IntN(len(shortWords))])
+			}
+			continue
+		}
+		to := w.fit(len(text), n, tokens)
+		grow(to)
+		text = text[:to]
 	}
 	return best, bestCount, nil
 }
 
-// fit changes the number of words by what the last count asks for.
-func (w *writer) fit(text []string, n, tokens int, grow func(int)) []string {
-	w.ratio = max(float64(n)/float64(len(text)), 0.01)
-	step := max(int(float64(distance(n, tokens))/w.ratio), 1)
+// fit is the number of words that the last count asks for: words that have n
+// tokens shall have tokens. What is too long is cut a word too short rather
+// than too long again, since short words fill up what is missing.
+func (w *writer) fit(words, n, tokens int) int {
+	w.ratio = max(float64(n)/float64(words), 0.01)
+	step := int(float64(distance(n, tokens))/w.ratio) + 1
 	if n > tokens {
-		return text[:max(len(text)-step, 1)]
+		return max(words-step, 1)
 	}
-	grow(len(text) + step)
-	return text
+	return words + step
 }
 
 func distance(a, b int) int {

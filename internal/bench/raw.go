@@ -18,7 +18,9 @@ const maxListedErrors = 20
 // RawMeta is what the raw file says beside the measurements.
 type RawMeta struct {
 	Backend     string      // "vllm", "openai", "openai-chat"
+	ModelID     string      // empty = the name in the requests
 	TokenizerID string      // empty = the model
+	Detailed    bool        // with each request's readings, texts and errors
 	Metadata    [][2]string // extra keys and values, behind num_prompts
 	Families    []string    // of ttft, tpot, itl, e2el; nil = all
 	Percentiles []float64   // nil = DefaultPercentiles
@@ -28,34 +30,53 @@ type RawMeta struct {
 }
 
 // Raw is the legacy raw result file: keys, their order and the spelling of
-// numbers are the reference client's, values that it does not have stand
-// under the last key, "refit". A sum that is not known is null, never zero.
+// numbers are the reference client's, and the values are what it would have
+// read (see Reading). What it does not have, or reads otherwise than it was,
+// stands under the last key, "refit". A sum that nobody knows is null; one that
+// the reference takes for zero is zero, and the receipt says so.
 func (r Result) Raw(meta RawMeta) ([]byte, error) {
 	var o object
 	o.str("date", r.Ended.In(zone(meta.Zone)).Format("20060102-150405"))
 	o.str("backend", meta.Backend)
-	o.str("model_id", r.Target.Model)
-	o.str("tokenizer_id", cmp.Or(meta.TokenizerID, r.Target.Model))
-	o.integer("best_of", 1)
+	model := cmp.Or(meta.ModelID, r.Target.Model)
+	o.str("model_id", model)
+	o.str("tokenizer_id", cmp.Or(meta.TokenizerID, model))
+	o.integer("best_of", max(r.Workload.BestOf, 1))
 	o.integer("num_prompts", len(r.Requests))
 	for _, pair := range meta.Metadata {
 		o.str(pair[0], pair[1])
 	}
-	o.str("request_rate", "inf")
-	o.float("burstiness", 1)
-	o.integer("max_concurrency", r.Workload.Concurrency)
+	if r.Workload.Rate > 0 {
+		o.float("request_rate", r.Workload.Rate)
+	} else {
+		o.str("request_rate", "inf")
+	}
+	o.float("burstiness", cmp.Or(r.Workload.Burstiness, 1))
+	o.raw("max_concurrency", r.Workload.spelledCap())
 	o.float("duration", r.Duration.Seconds())
 	o.float("benchmark_start_time_unix", unixSeconds(r.Started))
 	o.float("benchmark_end_time_unix", unixSeconds(r.Ended))
-	t := r.Totals(meta.SLO)
-	r.writeTotals(&o, t, len(meta.SLO) > 0)
-	r.writeFamilies(&o, meta)
+	legacy := r.reference()
+	t := legacy.Totals(meta.SLO)
+	legacy.writeTotals(&o, t, len(meta.SLO) > 0)
+	if meta.Detailed {
+		legacy.writeDetails(&o)
+	}
+	legacy.writeFamilies(&o, meta)
 	o.object("benchmark_outcome", outcome(t))
-	o.object("refit", r.own(meta, t))
+	o.object("refit", r.own(meta, r.Totals(meta.SLO)))
 	if o.err != nil {
 		return nil, fmt.Errorf("raw result file: %w", o.err)
 	}
 	return []byte(o.String()), nil
+}
+
+// spelledCap is the concurrency cap, null without one.
+func (w Workload) spelledCap() string {
+	if w.Concurrency == 0 {
+		return "null"
+	}
+	return strconv.Itoa(w.Concurrency)
 }
 
 func (r Result) writeTotals(o *object, t Totals, goodput bool) {
@@ -86,6 +107,29 @@ func (r Result) writeTotals(o *object, t Totals, goodput bool) {
 	}
 	o.integers("input_lens", in)
 	o.integers("output_lens", out)
+}
+
+// writeDetails writes what each request read, in seconds, failed ones included.
+func (r Result) writeDetails(o *object) {
+	var first []float64
+	var gaps, texts, errors []string
+	for _, q := range r.Requests {
+		first = append(first, q.TTFT.Seconds())
+		own := make([]string, len(q.ITLs))
+		for i, gap := range q.ITLs {
+			own[i] = o.number("itls", gap.Seconds())
+		}
+		gaps = append(gaps, list(own))
+		text := q.Text
+		if q.Error != "" {
+			text = ""
+		}
+		texts, errors = append(texts, text), append(errors, q.Error)
+	}
+	o.floats("ttfts", first)
+	o.raw("itls", list(gaps))
+	o.strings("generated_texts", texts)
+	o.strings("errors", errors)
 }
 
 func (r Result) writeFamilies(o *object, meta RawMeta) {
@@ -139,7 +183,13 @@ func (r Result) own(meta RawMeta, t Totals) *object {
 	o.str("client", "refit")
 	o.raw("seed", strconv.FormatInt(r.Workload.Seed, 10))
 	o.integer("failed", t.Failed)
+	o.integer("completed", t.Completed)
 	o.integer("unknown_tokens", t.Unknown)
+	if t.Unknown == 0 {
+		o.integer("total_output_tokens", t.OutputTokens)
+		o.float("output_throughput", t.OutputPerSecond)
+		o.float("total_token_throughput", t.TokensPerSecond)
+	}
 	o.integer("early_stops", t.EarlyStops)
 	var prompt []int
 	var sent, connect, e2el []float64
@@ -155,6 +205,10 @@ func (r Result) own(meta RawMeta, t Totals) *object {
 	o.floats("e2els_s", e2el)
 	writeStats(&o, "first_text", r.Stats("first-text", DefaultPercentiles), DefaultPercentiles)
 	writeStats(&o, "text_itl", r.Stats("text-itl", DefaultPercentiles), DefaultPercentiles)
+	if r.counted() {
+		writeStats(&o, "token_itl", r.Stats("token-itl", DefaultPercentiles), DefaultPercentiles)
+	}
+	r.writeLoad(&o, meta)
 	r.writeServer(&o)
 	o.raw("errors", r.errorList())
 	o.object("health", r.Health.object())
@@ -175,6 +229,12 @@ func (r Result) errorList() string {
 		var e object
 		e.integer("request", i)
 		e.str("kind", q.ErrorKind)
+		if q.Status != 0 {
+			e.integer("status", q.Status)
+		}
+		if q.RetryAfter != "" {
+			e.str("retry_after", q.RetryAfter)
+		}
 		e.str("error", q.Error)
 		spelled = append(spelled, e.String())
 	}
@@ -218,6 +278,15 @@ func (h Health) object() *object {
 	o.str("delay_source", h.DelaySource)
 	o.optional("host_cpu_pressure", h.HostPressure)
 	o.optional("prefix_cache_hits", h.PrefixCacheHits)
+	if h.Schedule != nil {
+		o.object("schedule", h.Schedule.object())
+	}
+	if h.Headroom != nil {
+		o.object("headroom", h.Headroom.object())
+	}
+	if h.Client != nil {
+		o.object("client", h.Client.object())
+	}
 	if h.Agreement != nil {
 		o.object("server_agreement", h.Agreement.object())
 	}

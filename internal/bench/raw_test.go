@@ -121,7 +121,7 @@ func TestHealthVerdicts(t *testing.T) {
 	}
 	check("limits are inclusive", nil, false, Healthy, "")
 	check("late reads", func(h *Health) { h.ReadDelayP99++ }, false, Unhealthy, "p99 read delay 400µs is 20.0 % of the mean gap 2ms")
-	check("busy client", func(h *Health) { h.ClientCPU = 0.51 }, false, Unhealthy, "client used 0.51 cores")
+	check("busy client", func(h *Health) { h.ClientCPU = 0.81 }, false, Unhealthy, "client used 0.81 cores")
 	check("errors", func(h *Health) { h.Errors = 3 }, false, Unhealthy, "3 of 10 requests had an error")
 	check("no stamps", func(h *Health) { h.DelaySource = fromNobody }, false, Unknown, "cannot be known")
 	check("no stamps and errors", func(h *Health) { h.DelaySource = fromNobody; h.Errors = 1 }, false, Unhealthy, "1 of 10")

@@ -24,7 +24,7 @@ const (
 // open: its model, and whether it has the completions endpoint. One short
 // request shows that it answers at all, before anything is measured.
 func (o *options) reach(ctx context.Context, stderr io.Writer) error {
-	s := newSide(o.target)
+	s := newSide(o.served())
 	defer s.close()
 	s.http.Timeout = o.work.IdleTimeout
 	if err := s.ready(ctx, o.own.wait, stderr); err != nil {
@@ -37,15 +37,19 @@ func (o *options) reach(ctx context.Context, stderr io.Writer) error {
 		}
 		o.target.Model, s.target.Model = m, m
 	}
-	if o.target.API != "chat" {
-		err := s.tries(ctx, "completions")
+	if o.target.API != Completions && o.target.API != Chat {
+		return nil // the first warm-up shows what there is
+	}
+	if o.target.API != Chat {
+		err := s.tries(ctx, Completions)
 		if !errors.Is(err, errNoEndpoint) {
 			return err
 		}
 		fmt.Fprintf(stderr, "no completions at %s: measuring chat completions\n", o.target.URL)
-		o.target.API, o.backend = "chat", "openai-chat"
+		o.target.API, o.target.Path, o.backend = Chat, chatPath(o.target.Path), "openai-chat"
+		s.target.Path = o.target.Path
 	}
-	return s.tries(ctx, "chat")
+	return s.tries(ctx, Chat)
 }
 
 // ready waits until the server says that it takes requests.
@@ -129,11 +133,7 @@ var errNoEndpoint = errors.New("no such endpoint")
 func (s side) tries(ctx context.Context, api string) error {
 	t := s.target
 	t.API = api
-	body, err := probe(t)
-	if err != nil {
-		return err
-	}
-	status, answer, err := s.ask(ctx, http.MethodPost, endpoint(t), body)
+	status, answer, err := s.ask(ctx, http.MethodPost, endpoint(t), probe(t, "one"))
 	switch {
 	case err != nil:
 		return fmt.Errorf("bench: %w", err)

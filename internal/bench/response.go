@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,18 +18,21 @@ const (
 // response reads one HTTP/1.1 response that arrives in pieces: the header,
 // then a body that is chunked, counted or ended by the connection's end.
 type response struct {
-	state   int
-	head    []byte
-	Status  int
-	Reason  string
-	Clock   string // value of X-Refit-Clock
-	Close   bool   // the connection ends with this response
-	read    int64  // bytes so far
-	interim int    // bytes of interim responses
-	left    int64  // bytes of the body or of the chunk still to come
-	size    []byte // of a chunk-size or trailer line that is not complete
-	err     error
-	chunked bool
+	state       int
+	head        []byte
+	Status      int
+	Reason      string
+	Clock       string // value of X-Refit-Clock
+	ContentType string
+	RetryAfter  string
+	Gzip        bool   // the body is compressed, although nobody asked for that
+	Close       bool   // the connection ends with this response
+	read        int64  // bytes so far
+	interim     int    // bytes of interim responses
+	left        int64  // bytes of the body or of the chunk still to come
+	size        []byte // of a chunk-size or trailer line that is not complete
+	err         error
+	chunked     bool
 }
 
 // States of a response.
@@ -63,7 +67,12 @@ func (r *response) feed(p []byte, body func([]byte)) ([]byte, error) {
 		case inHeader:
 			p = r.header(p)
 		case inChunkSize, inTrailer, inChunkEnd:
-			p = r.line(p)
+			if r.state == inChunkSize && len(r.size) == 0 {
+				p = chunks(p, body)
+			}
+			if len(p) > 0 {
+				p = r.line(p)
+			}
 		case inChunk, inCounted:
 			n := min(r.left, int64(len(p)))
 			body(p[:n])
@@ -98,6 +107,9 @@ func (r *response) header(p []byte) []byte {
 	} else {
 		r.head = append(r.head, p...)
 	}
+	if r.foreign() {
+		return nil
+	}
 	from := max(before-3, 0)
 	n := bytes.Index(r.head[from:], []byte("\r\n\r\n"))
 	if n < 0 {
@@ -109,6 +121,22 @@ func (r *response) header(p []byte) []byte {
 	stop := from + n + 4
 	r.parse(string(r.head[:stop-4]))
 	return p[stop-before:]
+}
+
+// foreign says at the first bytes that this will be no HTTP: what else comes
+// may never hold the end of a header.
+func (r *response) foreign() bool {
+	const http = "HTTP/"
+	switch {
+	case len(r.head) < len(http) || string(r.head[:len(http)]) == http:
+		return false
+	case r.head[0] == 0x15 && r.head[1] == 3: // an alert
+		r.err = errors.New("the server speaks TLS here, refit plain HTTP: put a proxy that ends TLS in front of it")
+	default:
+		line, _, _ := bytes.Cut(r.head, []byte("\r\n"))
+		r.err = fmt.Errorf("not an HTTP/1 response: %q", line[:min(len(line), 80)])
+	}
+	return true
 }
 
 // parse reads a complete header and chooses how the body is delimited.
@@ -162,12 +190,36 @@ func (r *response) fields(rest string) {
 			} else if strings.EqualFold(value, "keep-alive") {
 				r.Close = false
 			}
+		case "content-encoding":
+			if r.err = r.encoded(value); r.err != nil {
+				return
+			}
+		case "content-type":
+			r.ContentType = value
+		case "retry-after":
+			r.RetryAfter = value[:min(len(value), maxErrorBody)]
 		case "x-refit-clock":
 			r.Clock = value
 		}
 	}
 	r.state, r.left = bodyState(r.Status, r.chunked, length), length
 	r.Close = r.Close || r.state == inOpen
+}
+
+// encoded takes the name of the body's encoding. Requests ask for none; some
+// gateways compress all the same. Of a refusal the status is what counts.
+func (r *response) encoded(name string) error {
+	switch strings.ToLower(name) {
+	case "", "identity":
+		return nil
+	case "gzip", "x-gzip":
+		r.Gzip = true
+		return nil
+	}
+	if r.Status != 200 {
+		return nil
+	}
+	return fmt.Errorf("content encoding %q: the request asked for identity, and only gzip is read besides", name)
 }
 
 func bodyState(status int, chunked bool, length int64) int {
@@ -221,7 +273,7 @@ func (r *response) line(p []byte) []byte {
 func (r *response) chunkSize(line []byte) {
 	hex, _, _ := bytes.Cut(line, []byte{';'})
 	hex = bytes.TrimSpace(hex)
-	if len(hex) == 0 || len(hex) > 8 {
+	if len(hex) == 0 || len(hex) > maxChunkDigits {
 		r.err = fmt.Errorf("chunk size %q", line[:min(len(line), 40)])
 		return
 	}
@@ -238,16 +290,4 @@ func (r *response) chunkSize(line []byte) {
 	if n == 0 {
 		r.state = inTrailer
 	}
-}
-
-func hexDigit(c byte) int64 {
-	switch {
-	case c >= '0' && c <= '9':
-		return int64(c - '0')
-	case c >= 'a' && c <= 'f':
-		return int64(c-'a') + 10
-	case c >= 'A' && c <= 'F':
-		return int64(c-'A') + 10
-	}
-	return -1
 }

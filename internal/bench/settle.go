@@ -1,9 +1,11 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/url"
 	"strconv"
@@ -13,38 +15,92 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// warmAtOnce is how many warm-up requests run at a time without a cap.
+const warmAtOnce = 8
+
 // settle checks the arguments and fills in defaults.
 func settle(ctx context.Context, t Target, w Workload) (Target, Workload, unix.Sockaddr, error) {
-	if t.API == "" {
-		t.API = "completions"
-	}
-	if w.RangeRatio == 0 {
-		w.RangeRatio = 1
-	}
-	if w.Warmups < 0 {
-		w.Warmups = 2 * w.Concurrency
-	}
-	if w.IdleTimeout == 0 {
-		w.IdleTimeout = 10 * time.Minute
-	}
+	t.API = cmp.Or(t.API, Completions)
 	t.URL = strings.TrimSuffix(t.URL, "/")
-	switch {
-	case t.API != "completions" && t.API != "chat":
-		return t, w, nil, fmt.Errorf("bench: api %q is neither completions nor chat", t.API)
-	case w.Requests < 1 || w.Concurrency < 1:
-		return t, w, nil, fmt.Errorf("bench: %d requests at concurrency %d: both must be positive", w.Requests, w.Concurrency)
-	case w.InputTokens < 1 || w.OutputTokens < 1:
-		return t, w, nil, fmt.Errorf("bench: %d input and %d output tokens: both must be positive", w.InputTokens, w.OutputTokens)
-	case !(w.RangeRatio > 0 && w.RangeRatio <= 1):
-		return t, w, nil, fmt.Errorf("bench: range ratio %v is not in (0, 1]", w.RangeRatio)
-	case strings.ContainsAny(t.Token, "\r\n"):
+	w = w.settled()
+	if err := t.checkAPI(); err != nil {
+		return t, w, nil, fmt.Errorf("bench: %w", err)
+	}
+	if strings.ContainsAny(t.Token, "\r\n") {
 		return t, w, nil, errors.New("bench: token holds a line end")
+	}
+	if err := w.check(t); err != nil {
+		return t, w, nil, fmt.Errorf("bench: %w", err)
 	}
 	addr, err := address(ctx, t.URL)
 	if err != nil {
 		return t, w, nil, fmt.Errorf("bench: %w", err)
 	}
 	return t, w, addr, nil
+}
+
+// settled fills in the defaults.
+func (w Workload) settled() Workload {
+	w.RangeRatio = cmp.Or(w.RangeRatio, 1)
+	w.Burstiness = cmp.Or(w.Burstiness, 1)
+	w.Spacing = cmp.Or(w.Spacing, Gamma)
+	w.IdleTimeout = cmp.Or(w.IdleTimeout, 10*time.Minute)
+	w.Deadline = cmp.Or(w.Deadline, 6*time.Hour)
+	if w.Warmups < 0 {
+		w.Warmups = 2 * cmp.Or(w.Concurrency, warmAtOnce)
+	}
+	if w.Trace != nil {
+		w.Requests = w.Trace.requests()
+	}
+	return w
+}
+
+// maxRate is the highest rate that is taken for one.
+const maxRate = 1e6
+
+// check refuses what cannot be measured.
+func (w Workload) check(t Target) error {
+	switch {
+	case w.Requests < 1:
+		return fmt.Errorf("%d requests: must be positive", w.Requests)
+	case w.Concurrency < 0:
+		return fmt.Errorf("concurrency %d: must be positive, or 0 for no cap", w.Concurrency)
+	case w.InputTokens < 1 || w.OutputTokens < 1:
+		return fmt.Errorf("%d input and %d output tokens: both must be positive", w.InputTokens, w.OutputTokens)
+	case !(w.RangeRatio > 0 && w.RangeRatio <= 1):
+		return fmt.Errorf("range ratio %v is not in (0, 1]", w.RangeRatio)
+	case !(w.Rate >= 0 && w.Rate <= maxRate):
+		return fmt.Errorf("request rate %v is not in (0, %.0f]", w.Rate, float64(maxRate))
+	case !(w.Burstiness > 0) || math.IsInf(w.Burstiness, 0):
+		return fmt.Errorf("burstiness %v: must be positive", w.Burstiness)
+	case w.Spacing != Gamma && w.Spacing != Constant:
+		return fmt.Errorf("spacing %q is neither %s nor %s", w.Spacing, Gamma, Constant)
+	case w.Trace != nil && t.API != Chat:
+		return fmt.Errorf("a trace is replayed as chat completions, not as %s", t.API)
+	}
+	return nil
+}
+
+// places is the room there is for a workload's connections, and how many
+// sessions may be under way at a time, 0 = as many as come. A cap that there is
+// no room for is an error; without a cap, the room is the cap.
+func places(addr unix.Sockaddr, w Workload) (Headroom, int, error) {
+	most := w.Requests
+	if w.Trace != nil {
+		most = len(w.Trace.Sessions)
+	}
+	if w.Concurrency > 0 {
+		room := headroom(addr, min(w.Concurrency, most))
+		return room, w.Concurrency, room.check()
+	}
+	room := headroom(addr, most)
+	if left := room.most(); left < most {
+		if left == 0 {
+			return room, 0, room.check()
+		}
+		return room, left, nil
+	}
+	return room, 0, nil
 }
 
 // address finds out where a target listens.

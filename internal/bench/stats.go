@@ -171,7 +171,16 @@ var Families = []string{"ttft", "tpot", "itl", "e2el"}
 // Stats describes one metric in seconds over the successful requests: ttft,
 // tpot, itl, e2el, and the corrected first-text and text-itl, which leave out
 // messages without text: a chat's opening role and the closing finish reason.
+// token-itl weighs those gaps by the tokens that each message brought; it is
+// empty unless the server counts them in every message.
+// intended-first-text and intended-e2el count from the time at which a request
+// should have been sent.
 func (r Result) Stats(metric string, percentiles []float64) Stats {
+	return Describe(r.sample(metric), percentiles)
+}
+
+// sample is the values of one metric, in seconds.
+func (r Result) sample(metric string) []float64 {
 	var sample []float64
 	for _, q := range r.Requests {
 		if q.Error != "" {
@@ -196,9 +205,17 @@ func (r Result) Stats(metric string, percentiles []float64) Stats {
 			for _, gap := range q.TextITLs {
 				sample = append(sample, gap.Seconds())
 			}
+		case "token-itl":
+			sample = append(sample, q.tokenGaps()...)
 		case "e2el":
 			sample = append(sample, q.Latency.Seconds())
+		case "intended-first-text":
+			if q.FirstText > 0 {
+				sample = append(sample, (q.Late() + q.FirstText).Seconds())
+			}
+		case "intended-e2el":
+			sample = append(sample, (q.Late() + q.Latency).Seconds())
 		}
 	}
-	return Describe(sample, percentiles)
+	return sample
 }

@@ -111,6 +111,12 @@ func TestTwister(t *testing.T) {
 	}
 }
 
+// lengths are the draws of a run without prefix and vocabulary.
+func lengths(seed int64, n, input, output int, ratio float64) (in, out []int) {
+	d := draw(Workload{Seed: seed, InputTokens: input, OutputTokens: output, RangeRatio: ratio}, n, 0)
+	return d.in, d.out
+}
+
 func TestLengthsAreTheReferences(t *testing.T) {
 	check := func(name string, seed int64, n, input, output int, ratio float64, wantIn, wantOut []int) {
 		t.Helper()

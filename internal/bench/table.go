@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 	"time"
 )
@@ -15,19 +16,19 @@ func table(w io.Writer, rs []Result) error {
 		return nil
 	}
 	t, work := rs[0].Target, rs[0].Workload
-	fmt.Fprintf(w, "%s at %s, %s, %d input and %d output tokens, seed %d, times in ms\n",
-		t.Model, t.URL, t.API, work.InputTokens, work.OutputTokens, work.Seed)
+	fmt.Fprintf(w, "%s at %s, %s, %s, seed %d, times in ms\n",
+		t.Model, t.URL, t.API, work.shape(), work.Seed)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(tw, "conc\trequests\treq/s\toutput tok/s\tTTFT p50\tp99\tTPOT p50\tp99\tITL p99\terrors\tclient\t\n")
 	at := []float64{50, 99}
 	for _, r := range rs {
 		n := r.Totals(nil)
-		first, tpot, itl := r.Stats("first-text", at), r.Stats("tpot", at), r.Stats("text-itl", at)
+		first, tpot, itl := r.Stats(r.firstMetric(), at), r.Stats("tpot", at), r.Stats("text-itl", at)
 		output := "unknown"
 		if n.Unknown == 0 {
 			output = fmt.Sprintf("%.1f", n.OutputPerSecond)
 		}
-		fmt.Fprintf(tw, "%d\t%d\t%.2f\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t\n", r.Workload.Concurrency, len(r.Requests), n.RequestsPerSecond, output,
+		fmt.Fprintf(tw, "%s\t%d\t%.2f\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t\n", r.Workload.capName(), len(r.Requests), n.RequestsPerSecond, output,
 			ms(first, 50), ms(first, 99), ms(tpot, 50), ms(tpot, 99), ms(itl, 99), n.Failed, r.Health.Verdict)
 	}
 	if err := tw.Flush(); err != nil {
@@ -35,17 +36,18 @@ func table(w io.Writer, rs []Result) error {
 	}
 	for _, r := range rs {
 		for _, note := range r.notes() {
-			fmt.Fprintf(w, "c%d: %s\n", r.Workload.Concurrency, note)
+			fmt.Fprintf(w, "%s: %s\n", r.Workload.name(), note)
 		}
 	}
 	return nil
 }
 
-// ms is a percentile of a sample of seconds.
+// ms is a percentile of a sample of seconds, nothing when the sample is too
+// small to say anything about it.
 func ms(s Stats, p float64) string {
 	v := 1000 * s.Percentiles[p]
 	switch {
-	case s.N == 0:
+	case !enough(s.N, p):
 		return "-"
 	case v >= 100:
 		return fmt.Sprintf("%.0f", v)
@@ -71,6 +73,12 @@ func (r Result) notes() []string {
 	for _, reason := range h.Reasons {
 		add("client %s: %s", h.Verdict, reason)
 	}
+	for _, doubt := range r.legacyDoubts() {
+		if !slices.Contains(h.Reasons, doubt) {
+			add("warning: %s", doubt)
+		}
+	}
+	notes = append(notes, r.loadNotes()...)
 	if n.EarlyStops > 0 {
 		add("%d answers ended before %d tokens", n.EarlyStops, r.Workload.OutputTokens)
 	}

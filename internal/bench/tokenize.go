@@ -31,24 +31,102 @@ func newSide(t Target) side {
 
 func (s side) close() { s.http.CloseIdleConnections() }
 
-// count asks the server how many tokens a text has, special ones left out.
-func (s side) count(ctx context.Context, text string) (int, error) {
+// tokenization is what servers answer to /tokenize.
+type tokenization struct {
+	Count  *int              `json:"count"`
+	Tokens []json.RawMessage `json:"tokens"`
+}
+
+// tokenization asks the server for the tokens of a text, special ones left
+// out. Servers differ in the name of the text's key.
+func (s side) tokenization(ctx context.Context, text string) (tokenization, error) {
+	var got tokenization
 	body, err := json.Marshal(map[string]any{
 		"model": s.target.Model, "prompt": text, "content": text, "add_special_tokens": false,
 	})
 	if err != nil {
-		return 0, fmt.Errorf("tokenize: %w", err)
+		return got, fmt.Errorf("tokenize: %w", err)
 	}
 	answer, err := s.fetch(ctx, http.MethodPost, "/tokenize", body)
 	if err != nil {
-		return 0, err
-	}
-	var got struct {
-		Count  *int              `json:"count"`
-		Tokens []json.RawMessage `json:"tokens"`
+		return got, err
 	}
 	if err := json.Unmarshal(answer, &got); err != nil {
-		return 0, fmt.Errorf("tokenize: %w", err)
+		return got, fmt.Errorf("tokenize: %w", err)
+	}
+	return got, nil
+}
+
+// tokenize asks the server for the token ids of a text.
+func (s side) tokenize(ctx context.Context, text string) ([]int, error) {
+	got, err := s.tokenization(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]int, len(got.Tokens))
+	for i, t := range got.Tokens {
+		if err := json.Unmarshal(t, &ids[i]); err != nil {
+			return nil, fmt.Errorf("tokenize: token %d is no id: %w", i, err)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, fmt.Errorf("tokenize: no token ids in the answer: %w", errNoTokenizer)
+	}
+	return ids, nil
+}
+
+// detokenize asks the server for the text of token ids.
+func (s side) detokenize(ctx context.Context, ids []int) (string, error) {
+	body, err := json.Marshal(map[string]any{"model": s.target.Model, "tokens": ids})
+	if err != nil {
+		return "", fmt.Errorf("detokenize: %w", err)
+	}
+	answer, err := s.fetch(ctx, http.MethodPost, "/detokenize", body)
+	if err != nil {
+		return "", err
+	}
+	var got struct {
+		Prompt, Content, Text *string
+	}
+	if err := json.Unmarshal(answer, &got); err != nil {
+		return "", fmt.Errorf("detokenize: %w", err)
+	}
+	for _, text := range []*string{got.Prompt, got.Content, got.Text} {
+		if text != nil {
+			return *text, nil
+		}
+	}
+	return "", fmt.Errorf("detokenize: no text in the answer: %w", errNoTokenizer)
+}
+
+// askVocabulary is the number of token ids of the model, 0 where the list of
+// models does not have it.
+func (s side) askVocabulary(ctx context.Context) int {
+	status, answer, err := s.ask(ctx, http.MethodGet, "/v1/models", nil)
+	var got struct {
+		Data []struct {
+			ID   string `json:"id"`
+			Meta struct {
+				Vocabulary int `json:"n_vocab"`
+			} `json:"meta"`
+		} `json:"data"`
+	}
+	if err != nil || status != http.StatusOK || json.Unmarshal(answer, &got) != nil {
+		return 0
+	}
+	for _, m := range got.Data {
+		if m.ID == s.target.Model || len(got.Data) == 1 {
+			return max(m.Meta.Vocabulary, 0)
+		}
+	}
+	return 0
+}
+
+// count asks the server how many tokens a text has, special ones left out.
+func (s side) count(ctx context.Context, text string) (int, error) {
+	got, err := s.tokenization(ctx, text)
+	if err != nil {
+		return 0, err
 	}
 	switch {
 	case got.Count != nil && *got.Count > 0:

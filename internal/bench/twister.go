@@ -87,18 +87,3 @@ func (t *Twister) between(low, high int) int {
 		}
 	}
 }
-
-// lengths draws the prompt and output lengths of n requests, in the
-// reference's order: all prompt lengths, then all output lengths.
-func lengths(seed int64, n, input, output int, ratio float64) (in, out []int) {
-	t := NewTwister(uint32(seed))
-	draw := func(most int) []int {
-		least := int(float64(most) * ratio)
-		drawn := make([]int, n)
-		for i := range drawn {
-			drawn[i] = t.between(least, most)
-		}
-		return drawn
-	}
-	return draw(input), draw(output)
-}

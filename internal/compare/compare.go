@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/refit-bench/refit/internal/bench"
 	"github.com/refit-bench/refit/internal/result"
 )
 
@@ -141,6 +142,7 @@ type side struct {
 func gather(name string, runs [][]result.Row, warnings *[]string) side {
 	s := side{rows: map[string][]result.Row{}}
 	dropped := map[string]int{}
+	doubtful := 0
 	for _, run := range runs {
 		for _, row := range run {
 			if _, ok := s.rows[row.Key]; !ok {
@@ -151,8 +153,14 @@ func gather(name string, runs [][]result.Row, warnings *[]string) side {
 				dropped[why]++
 				continue
 			}
+			if row.Health.Verdict == bench.Suspect {
+				doubtful++
+			}
 			s.rows[row.Key] = append(s.rows[row.Key], row)
 		}
+	}
+	if doubtful > 0 {
+		*warnings = append(*warnings, fmt.Sprintf("%s side: %d rows of a suspect client: their means stand, their tails are partly its own", name, doubtful))
 	}
 	for key, rows := range s.rows {
 		kept := alike(rows)

@@ -30,6 +30,7 @@ var history = [][]result.Row{run(100, nil), run(100.1, nil), run(99.9, nil)}
 
 func TestCompareSides(t *testing.T) {
 	unhealthy := func(r *result.Row) { r.Health.Verdict = bench.Unhealthy }
+	suspect := func(r *result.Row) { r.Health.Verdict = bench.Suspect }
 	failed := func(r *result.Row) { r.Result = result.Failed }
 	otherDigest := func(r *result.Row) { r.Digest = "e" }
 	onlyA := func(r *result.Row) {
@@ -47,6 +48,7 @@ func TestCompareSides(t *testing.T) {
 		{"slower", history, [][]result.Row{run(80, nil)}, Worse, Worse, ""},
 		{"faster", history, [][]result.Row{run(130, nil)}, Better, Better, ""},
 		{"unhealthy-new", history, [][]result.Row{run(80, unhealthy)}, Inconclusive, Inconclusive, "new side: 2 rows not used: client health is not healthy"},
+		{"suspect-new", history, [][]result.Row{run(80, suspect)}, Worse, Worse, "new side: 2 rows of a suspect client: their means stand"},
 		{"unhealthy-old-run", append(slices.Clone(history), run(50, unhealthy)), [][]result.Row{run(100, nil)}, NoChange, NoChange, "old side: 2 rows"},
 		{"older-image-in-history", append([][]result.Row{run(50, otherDigest)}, history...), [][]result.Row{run(100, nil)}, NoChange, NoChange, "old side: 2 rows not used: another image or fingerprint than the newest"},
 		{"failed-point", history, [][]result.Row{run(100, onlyA)}, Inconclusive, Inconclusive, "new side: 1 rows not used: failed"},

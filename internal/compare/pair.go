@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/refit-bench/refit/internal/bench"
 	"github.com/refit-bench/refit/internal/result"
 )
 
@@ -13,7 +12,7 @@ func unusable(r result.Row) string {
 	switch {
 	case r.Result != result.Passed:
 		return r.Result
-	case r.Health.Verdict != bench.Healthy:
+	case !r.Health.Usable():
 		return "client health is not healthy"
 	}
 	return ""

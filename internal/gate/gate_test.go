@@ -154,6 +154,8 @@ func TestHealth(t *testing.T) {
 	sound, sick, foreign := row("healthy"), row("unhealthy", "late reads"), row("unknown")
 	expect(t, "sound", Health([]result.Row{sound, sound}), Pass, "client sound at 2 points")
 	expect(t, "one-sick", Health([]result.Row{sound, sick}), Fail, "p-unhealthy (late reads)")
+	expect(t, "suspect", Health([]result.Row{sound, row("suspect", "long pause")}), Pass, "client sound at 2 points, suspect at 1 of them: p-suspect (long pause)")
+	expect(t, "suspect-and-sick", Health([]result.Row{row("suspect"), sick}), Fail, "unhealthy client: p-unhealthy")
 	expect(t, "foreign", Health([]result.Row{sound, foreign}), Unknown, "client health unknown: p-unknown")
 	expect(t, "foreign-allowed", Health([]result.Row{sound, foreign}, "unknown"), Pass, "2 points")
 	expect(t, "sick-is-never-allowed", Health([]result.Row{sick}, "unknown", "unhealthy"), Fail, "unhealthy client")

@@ -11,10 +11,11 @@ import (
 // Health judges whether the load client was sound at every passed point. An
 // unhealthy point fails. A point of unknown health leaves the answer unknown,
 // unless "unknown" is among the allowed verdicts, which is what the policy's
-// foreign-client says.
+// foreign-client says. The means of a suspect client stand: its points pass,
+// and are named.
 func Health(rows []result.Row, allow ...string) Verdict {
 	const gate = "health"
-	var sick, unclear []string
+	var sick, unclear, doubtful []string
 	looked := 0
 	for _, r := range rows {
 		if r.Result != result.Passed {
@@ -23,6 +24,8 @@ func Health(rows []result.Row, allow ...string) Verdict {
 		looked++
 		switch v := r.Health.Verdict; {
 		case v == "healthy":
+		case v == "suspect":
+			doubtful = append(doubtful, reasoned(r.Label, r.Health.Reasons))
 		case v == "unhealthy":
 			sick = append(sick, reasoned(r.Label, r.Health.Reasons))
 		case slices.Contains(allow, "unknown"):
@@ -38,7 +41,11 @@ func Health(rows []result.Row, allow ...string) Verdict {
 	case looked == 0:
 		return Verdict{gate, Unknown, "no passed point"}
 	}
-	return Verdict{gate, Pass, fmt.Sprintf("client sound at %d points", looked)}
+	reason := fmt.Sprintf("client sound at %d points", looked)
+	if len(doubtful) > 0 {
+		reason += fmt.Sprintf(", suspect at %d of them: %s", len(doubtful), named(doubtful))
+	}
+	return Verdict{gate, Pass, reason}
 }
 
 func reasoned(label string, reasons []string) string {

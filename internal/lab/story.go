@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/refit-bench/refit/internal/bench"
 	"github.com/refit-bench/refit/internal/candidate"
 	"github.com/refit-bench/refit/internal/compare"
 	"github.com/refit-bench/refit/internal/forge"
@@ -109,7 +108,7 @@ func published(ctx context.Context, p *server.Parts, family string) (recipe.Fami
 	rows, err := p.Store.Points(ctx, store.Query{Family: fam.ID, Image: fam.Entry.Image, Published: &yes})
 	whole := 0
 	for _, run := range compare.ByRun(rows) {
-		sick := slices.ContainsFunc(run, func(r result.Row) bool { return r.Health.Verdict != bench.Healthy })
+		sick := slices.ContainsFunc(run, func(r result.Row) bool { return !r.Health.Usable() })
 		if !sick {
 			whole++
 		}

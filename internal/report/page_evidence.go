@@ -81,6 +81,8 @@ func jobViewOf(r result.Row, name string) jobView {
 	switch h.Verdict {
 	case bench.Healthy:
 		v.Tone = "good"
+	case bench.Suspect:
+		v.Tone = "warn"
 	case bench.Unhealthy:
 		v.Tone = "bad"
 	default:
