@@ -81,7 +81,7 @@ func (s *Shepherd) target(ctx context.Context, current, to string) (string, stri
 		}
 		return ref.String(), "", nil
 	}
-	tags, err := s.Images.Tags(ctx, cur.Repository)
+	tags, err := s.Images.Tags(ctx, cur.Name())
 	if err != nil {
 		return "", "", err // names the repository
 	}
