@@ -17,11 +17,12 @@ import (
 func candidateCommand(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "candidate",
-		Short: "Look at the candidates of this workspace",
+		Short: "Look at the candidates of this workspace, and move, check or end one",
 		Args:  args(cobra.NoArgs),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(candidateShow(e), candidateList(e),
+		candidateAdvance(e), candidateCheckFinal(e), candidateCheckStop(e), candidateStop(e),
 		candidateClaim(e, "adopt", "Go on with a candidate that another login opened, with its evidence",
 			func(ctx context.Context, s *candidate.Shepherd, c candidate.Candidate, reason string) (fmt.Stringer, error) {
 				return s.Adopt(ctx, c, reason)

@@ -169,10 +169,12 @@ func (x *exampler) run(t *testing.T, line string) {
 		x.event(t, words[2])
 	case "candidate":
 		switch {
-		case command == "candidate show" && !x.upgraded:
-			allowed = append(allowed, exitError)
+		case !x.upgraded:
+			allowed = append(allowed, exitError, exitRefused)
 		case command == "candidate adopt", command == "candidate takeover":
 			allowed = append(allowed, exitError) // there is nothing to take here, and they say so
+		case command == "candidate stop":
+			allowed = []int{exitRefused} // it is validated, and stays so
 		}
 	case "job":
 		if command != "job wait-ready" {
@@ -184,7 +186,7 @@ func (x *exampler) run(t *testing.T, line string) {
 		if command == "changelog compile" || command == "changelog resolve" {
 			allowed = append(allowed, exitError) // nothing was merged here, and they say so
 		}
-	case "config", "doctor", "version", "lab", "matrix", "status":
+	case "config", "doctor", "why", "init", "version", "lab", "matrix", "status":
 	default:
 		t.Fatalf("%q: no test knows how to run it", line)
 	}
@@ -247,9 +249,9 @@ func (x *exampler) event(t *testing.T, workflow string) {
 // called finds calls of refit in a text: in code spans and on lines of their own.
 var called = regexp.MustCompile("`(refit [^`]+)`|^(?:[ \t]*|//\t)(refit [a-z][^#]*)")
 
-// The README and the manual name only commands and flags that exist.
+// The README, the documents and the manual name only commands and flags that exist.
 func TestDocumentsNameWhatExists(t *testing.T) {
-	for _, file := range []string{"../../README.md", "main.go"} {
+	for _, file := range []string{"../../README.md", "../../docs/agents.md", "main.go"} {
 		f, err := os.Open(file)
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@
 //	refit upgrade FAMILY --dry-run
 //	refit upgrade FAMILY --to IMAGE
 //	refit candidate show FAMILY
+//	refit why PR
 //	refit compare A B
 //	refit serve
 //	refit config

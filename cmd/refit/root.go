@@ -14,6 +14,7 @@ import (
 	"github.com/refit-bench/refit/internal/candidate"
 	"github.com/refit-bench/refit/internal/image"
 	"github.com/refit-bench/refit/internal/server"
+	"github.com/refit-bench/refit/internal/server/starter"
 	"github.com/refit-bench/refit/internal/workspace"
 )
 
@@ -30,8 +31,8 @@ func commands(e env) *cobra.Command {
 	root.SetErr(e.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit{exitUsage, err} })
 	root.AddCommand(
-		statusCommand(e), upgradeCommand(e), candidateCommand(e), compareCommand(e), doctorCommand(e),
-		matrixCommand(e), changelogCommand(e), labCommand(e), serveCommand(e), configCommand(e), versionCommand(e),
+		statusCommand(e), upgradeCommand(e), candidateCommand(e), compareCommand(e), doctorCommand(e), whyCommand(e),
+		matrixCommand(e), changelogCommand(e), labCommand(e), serveCommand(e), initCommand(e), configCommand(e), versionCommand(e),
 		ciCommand(e), jobCommand(e), benchCommand(e), evalCommand(e), simCommand(e),
 	)
 	root.SetHelpCommand(&cobra.Command{Hidden: true})
@@ -88,6 +89,8 @@ func hint(err error) string {
 	switch {
 	case errors.Is(err, candidate.ErrNothingNewer):
 		return "name an image or a tag with --to to move somewhere else"
+	case errors.Is(err, starter.ErrNoRepository):
+		return "name it: refit init --github --repository owner/name"
 	case errors.Is(err, image.ErrNotFound):
 		return "images.path in refit.yaml names the OCI layout that is read"
 	case errors.Is(err, server.ErrRunning):

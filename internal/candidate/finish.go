@@ -173,7 +173,7 @@ func (w *work) ownedRuns(ctx context.Context) ([]forge.Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("targeted runs: %w", err)
 	}
-	title := "e2e Test - " + w.c.TestName(w.prefix())
+	title := w.c.RunTitle(w.prefix())
 	for _, r := range dispatched {
 		if r.Title == title {
 			sweeps = append(sweeps, r)

@@ -3,6 +3,7 @@ package candidate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -126,6 +127,9 @@ func (w *work) inheritEnd(ctx context.Context, p forge.Pull) error {
 	return nil
 }
 
+// ErrNoCandidate says that nobody knows a candidate of a name.
+var ErrNoCandidate = errors.New("no candidate")
+
 // Find is the candidate that a person names by id, family or config key: one
 // of this ledger, else one that holds a claim on the forge.
 func (s *Shepherd) Find(ctx context.Context, name string) (Candidate, error) {
@@ -158,5 +162,5 @@ func (s *Shepherd) Find(ctx context.Context, name string) (Candidate, error) {
 			}
 		}
 	}
-	return Candidate{}, fmt.Errorf("no candidate %q: neither this workspace nor a claim on the forge knows it", name)
+	return Candidate{}, fmt.Errorf("%w %q: neither this workspace nor a claim on the forge knows it", ErrNoCandidate, name)
 }

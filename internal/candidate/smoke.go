@@ -129,7 +129,7 @@ func (w *work) targeted(ctx context.Context, v treeView) ([]forge.Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("runs of %s: %w", w.Config.Executor.Targeted, err)
 	}
-	title := "e2e Test - " + w.c.TestName(w.prefix())
+	title := w.c.RunTitle(w.prefix())
 	var own []forge.Run
 	for _, r := range all {
 		if r.Title != title {

@@ -31,13 +31,10 @@ type sweep struct {
 // error means that the labels contradict each other. own is the workspace's
 // own sweep label, primary like the others.
 func decide(e event, message, own string) (s sweep, reason string, err error) {
-	primary := primaryLabels
-	if own != "" && !slices.Contains(primary, own) {
-		primary = append(slices.Clone(primary), own)
-	}
+	primary := SweepLabels(own)
 	switch e.Action {
 	case "labeled", "unlabeled":
-		if e.Label == nil || !relevant(e.Label.Name, primary) {
+		if e.Label == nil || !slices.Contains(RelevantLabels(own), e.Label.Name) {
 			return s, "the label is of no concern to sweeps", nil
 		}
 	case "synchronize":
@@ -63,8 +60,4 @@ func decide(e event, message, own string) (s sweep, reason string, err error) {
 		FailFast: strings.Contains(chosen[0], "fail-fast"),
 		AllEvals: slices.Contains(labels, "all-evals"), EvalsOnly: slices.Contains(labels, "evals-only"),
 	}, "", nil
-}
-
-func relevant(name string, primary []string) bool {
-	return slices.Contains(primary, name) || slices.Contains(modifierLabels, name) || slices.Contains(priorityLabels, name)
 }
