@@ -3,7 +3,7 @@
 GO ?= go
 BIN := bin/refit
 
-.PHONY: build lab down test vet check clean
+.PHONY: build lab down test octokit vet check clean
 
 build:
 	$(GO) build -trimpath -o $(BIN) ./cmd/refit
@@ -22,6 +22,11 @@ down: build
 test:
 	$(GO) test $(TESTFLAGS) ./...
 	REFIT_TEST_LAB=1 $(GO) test $(TESTFLAGS) -count=1 -timeout 20m -run TestLabKilled ./internal/lab
+
+# GitHub's published descriptions and an independent client, for the tests that
+# are skipped without them; in the user's cache, some 40 MB.
+octokit:
+	internal/forge/local/testdata/octokit/install
 
 # What CI adds to the tests.
 vet:

@@ -22,7 +22,6 @@ const (
 // on another host: it is followed once, without the credential there.
 func (c *Client) archive(ctx context.Context, id int64) ([]byte, error) {
 	wire := &transport{client: c, next: c.wire.next, origin: c.wire.origin, token: c.token, limit: maxUnpacked, patience: downloadTimeout}
-	defer func() { c.wire.calls.Add(wire.calls.Load()) }()
 	client := &http.Client{Transport: wire, CheckRedirect: noRedirect}
 	where := fmt.Sprintf("repos/%s/actions/artifacts/%d/zip", c.Repository, id)
 	req, err := c.gh.NewRequest(ctx, http.MethodGet, where, nil)
@@ -30,6 +29,7 @@ func (c *Client) archive(ctx context.Context, id int64) ([]byte, error) {
 		return nil, err
 	}
 	resp, err := client.Do(req)
+	c.wire.calls.Add(wire.calls.Load()) // the storage host has no limit of calls
 	if err != nil {
 		return nil, err
 	}

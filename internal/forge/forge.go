@@ -87,7 +87,8 @@ func (c *Client) String() string { return "forge client of " + c.Repository.Stri
 // GoString is String.
 func (c *Client) GoString() string { return c.String() }
 
-// Calls returns how many requests have been sent so far, retries included.
+// Calls returns how many requests of the API have been sent so far, retries
+// included. Bytes that come from a storage host are none.
 func (c *Client) Calls() int64 { return c.wire.calls.Load() }
 
 // checkBase accepts https, and http to this machine.

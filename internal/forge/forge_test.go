@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/refit-bench/refit/internal/forge/described"
 )
 
 const secret = "ghp_0123456789secret"
@@ -18,7 +20,9 @@ const secret = "ghp_0123456789secret"
 // serve makes a client of a handler, and a list of the waits it asked for.
 func serve(t *testing.T, h http.HandlerFunc) (*Client, *[]time.Duration) {
 	t.Helper()
-	server := httptest.NewServer(h)
+	watch := described.NewWatch(t)
+	watch.Answers = false // what the server says is the test's own
+	server := httptest.NewServer(watch.Handler(h))
 	t.Cleanup(server.Close)
 	c, err := New(server.URL, secret, "owner/recipes")
 	if err != nil {

@@ -3,7 +3,9 @@ package forge
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"net/http"
 	"net/url"
 	"time"
 
@@ -89,7 +91,12 @@ func (c *Client) EditPull(ctx context.Context, n int, e PullEdit) error {
 
 // AddLabel puts a label on a pull request; one that is there already is fine.
 func (c *Client) AddLabel(ctx context.Context, n int, label string) error {
-	_, _, err := c.gh.Issues.AddLabelsToIssue(ctx, c.Repository.Owner, c.Repository.Name, n, []string{label})
+	// The library sends a bare list, a form that GitHub's description leaves out.
+	body := map[string][]string{"labels": {label}}
+	req, err := c.gh.NewRequest(ctx, http.MethodPost, fmt.Sprintf("repos/%s/issues/%d/labels", c.Repository, n), body)
+	if err == nil {
+		_, err = c.gh.Do(req, nil)
+	}
 	return c.fail(err, "add label %q to %d", label, n)
 }
 

@@ -41,9 +41,11 @@ type wireArtifact struct {
 }
 
 type wireOf struct {
-	ID     int64  `json:"id"`
-	Branch string `json:"head_branch"`
-	SHA    string `json:"head_sha"`
+	ID       int64  `json:"id"`
+	Repo     int64  `json:"repository_id"`
+	HeadRepo int64  `json:"head_repository_id"`
+	Branch   string `json:"head_branch"`
+	SHA      string `json:"head_sha"`
 }
 
 func (s *Server) artifactFile(a artifact) string {
@@ -52,10 +54,11 @@ func (s *Server) artifactFile(a artifact) string {
 
 func (s *Server) wireArtifact(l links, a artifact) wireArtifact {
 	_, err := os.Stat(s.artifactFile(a))
+	repo := s.wireRepo(l).ID
 	return wireArtifact{
 		ID: a.id, NodeID: fmt.Sprintf("A_%d", a.id), Name: a.name, Size: a.size, Digest: a.digest, Expired: err != nil,
 		URL: l.api("/actions/artifacts/%d", a.id), Archive: l.api("/actions/artifacts/%d/zip", a.id),
-		Created: stamp(a.created), Updated: stamp(a.created), Run: wireOf{a.run, a.headBranch, a.headSHA},
+		Created: stamp(a.created), Updated: stamp(a.created), Run: wireOf{a.run, repo, repo, a.headBranch, a.headSHA},
 	}
 }
 
@@ -72,32 +75,42 @@ func (s *Server) artifacts(c call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	all := []wireArtifact{}
-	for _, a := range found {
-		all = append(all, s.wireArtifact(c.links, a))
-	}
-	part, link := page(c, all)
+	part, link := page(c, found)
 	var body struct {
 		Total     int            `json:"total_count"`
 		Artifacts []wireArtifact `json:"artifacts"`
 	}
-	body.Total, body.Artifacts = len(all), part
+	body.Total = len(found)
+	body.Artifacts = each(part, func(a artifact) wireArtifact { return s.wireArtifact(c.links, a) })
 	return answer{status: http.StatusOK, body: body, link: link}, nil
 }
 
-// artifactZip sends the archive itself; GitHub redirects to a storage host here.
-func (s *Server) artifactZip(c call) (answer, error) {
+func (s *Server) artifactNumbered(c call) (artifact, error) {
 	id, err := c.number("id")
 	if err != nil {
-		return answer{}, err
+		return artifact{}, err
 	}
-	a, err := one(c.Context(), s.db, scanArtifact, artifactQuery+`a.id = ?`, id)
+	return one(c.Context(), s.db, scanArtifact, artifactQuery+`a.id = ?`, id)
+}
+
+func (s *Server) artifact(c call) (answer, error) {
+	a, err := s.artifactNumbered(c)
 	if err != nil {
 		return answer{}, err
 	}
-	data, err := os.ReadFile(s.artifactFile(a))
-	if errors.Is(err, fs.ErrNotExist) {
-		return answer{}, refuse(http.StatusGone, "Artifact has expired")
+	return ok(s.wireArtifact(c.links, a))
+}
+
+var errExpired = refuse(http.StatusGone, "Artifact has expired")
+
+// artifactZip says where the archive is, if it is still there.
+func (s *Server) artifactZip(c call) (answer, error) {
+	a, err := s.artifactNumbered(c)
+	if err != nil {
+		return answer{}, err
 	}
-	return answer{status: http.StatusOK, raw: data, mime: "application/zip"}, err
+	if _, err := os.Stat(s.artifactFile(a)); errors.Is(err, fs.ErrNotExist) {
+		return answer{}, errExpired
+	}
+	return s.stored("artifacts", a.id)
 }

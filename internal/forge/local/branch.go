@@ -22,8 +22,11 @@ func (s *Server) Push(ctx context.Context, branch string) error {
 		return fmt.Errorf("forge: push to %s: %w", branch, err)
 	}
 	// git does not say who pushed; on this machine it is the owner.
-	who := actor{login: s.repo.Owner, links: s.linksFor(nil)}
-	if err := s.moved(ctx, who, branch, sha); err != nil {
+	links, err := s.linksFor(ctx, nil)
+	if err == nil {
+		err = s.moved(ctx, actor{login: s.repo.Owner, links: links}, branch, sha)
+	}
+	if err != nil {
 		return fmt.Errorf("forge: push to %s: %w", branch, err)
 	}
 	return nil

@@ -22,6 +22,8 @@ type cache struct {
 	mu   sync.Mutex
 	kept map[string]object
 	size int
+
+	extents map[string]extent // of pull requests, by base and head
 }
 
 func (c *cache) look(sha string) (object, bool) {

@@ -24,6 +24,7 @@ type wireComment struct {
 	ID       int64     `json:"id"`
 	NodeID   string    `json:"node_id"`
 	User     *wireUser `json:"user"`
+	Standing string    `json:"author_association"`
 	Body     string    `json:"body"`
 	Created  *string   `json:"created_at"`
 	Updated  *string   `json:"updated_at"`
@@ -32,9 +33,9 @@ type wireComment struct {
 	IssueURL string    `json:"issue_url"`
 }
 
-func (l links) comment(x comment) wireComment {
+func (s *Server) wireComment(l links, x comment) wireComment {
 	return wireComment{
-		ID: x.id, NodeID: x.nodeID, User: l.user(x.author), Body: x.body, Created: stamp(x.created), Updated: stamp(x.updated),
+		ID: x.id, NodeID: x.nodeID, User: l.user(x.author), Standing: s.association(x.author), Body: x.body, Created: stamp(x.created), Updated: stamp(x.updated),
 		URL: l.api("/issues/comments/%d", x.id), HTML: l.html("/pull/%d#issuecomment-%d", x.pull, x.id), IssueURL: l.api("/issues/%d", x.pull),
 	}
 }
@@ -48,11 +49,7 @@ func (s *Server) comments(c call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	all := []wireComment{}
-	for _, x := range found {
-		all = append(all, c.links.comment(x))
-	}
-	return listing(c, all)
+	return listing(c, found, func(x comment) wireComment { return s.wireComment(c.links, x) })
 }
 
 func (s *Server) comment(c call) (answer, error) {
@@ -60,7 +57,7 @@ func (s *Server) comment(c call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(c.links.comment(x))
+	return ok(s.wireComment(c.links, x))
 }
 
 func (s *Server) commentNumbered(c call) (comment, error) {
@@ -108,7 +105,7 @@ func (s *Server) addComment(c call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return created(c.links.comment(x))
+	return created(s.wireComment(c.links, x))
 }
 
 // editComment replaces a body; one's own, or anybody's with write permission.
@@ -129,5 +126,5 @@ func (s *Server) editComment(c call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(c.links.comment(x))
+	return ok(s.wireComment(c.links, x))
 }

@@ -3,19 +3,32 @@ package local
 import (
 	"encoding/base64"
 	"net/http"
+	"net/url"
 	"strings"
 )
 
 type wireContent struct {
-	Type     string `json:"type"`
-	Name     string `json:"name"`
-	Path     string `json:"path"`
-	SHA      string `json:"sha"`
-	Size     int    `json:"size"`
-	URL      string `json:"url"`
-	HTML     string `json:"html_url"`
-	Encoding string `json:"encoding,omitempty"`
-	Content  string `json:"content,omitempty"`
+	Type string `json:"type"`
+	Name string `json:"name"`
+	Path string `json:"path"`
+	SHA  string `json:"sha"`
+	Size int    `json:"size"`
+	URL  string `json:"url"`
+	HTML string `json:"html_url"`
+	Git  string `json:"git_url"`
+
+	Download *string      `json:"download_url"` // none: raw contents are asked for by media type
+	Links    contentLinks `json:"_links"`
+
+	Encoding *string `json:"encoding,omitempty"` // of a file's own page
+	Content  *string `json:"content,omitempty"`
+	Target   *string `json:"target,omitempty"` // of a symbolic link
+}
+
+type contentLinks struct {
+	Self string `json:"self"`
+	Git  string `json:"git"`
+	HTML string `json:"html"`
 }
 
 // inline is the largest file whose bytes come with its description.
@@ -41,20 +54,32 @@ func (s *Server) contents(c call) (answer, error) {
 	if n.folder() {
 		return s.folder(c, n.sha, path, name)
 	}
-	w := c.links.content(n, path, name)
-	if w.Type != "file" {
+	return s.content(c, n, path, name)
+}
+
+// content is the page of one file, or of what is listed as if it were one.
+func (s *Server) content(c call, n node, path, ref string) (answer, error) {
+	w := c.links.content(n, path, ref)
+	if w.Type == "submodule" {
 		return ok(w)
 	}
-	data, err := s.object(ctx, "blob", n.sha)
+	data, err := s.object(c.Context(), "blob", n.sha)
 	if err != nil {
 		return answer{}, err
 	}
-	if wantsRaw(c) {
+	text, encoding := "", "none"
+	w.Size = len(data)
+	switch {
+	case w.Type == "symlink":
+		text = string(data)
+		w.Target = &text
+		return ok(w)
+	case wantsRaw(c):
 		return rawAnswer(data), nil
+	case len(data) <= inline:
+		text, encoding = base64.StdEncoding.EncodeToString(data), "base64"
 	}
-	if w.Size, w.Encoding = len(data), "none"; len(data) <= inline {
-		w.Encoding, w.Content = "base64", base64.StdEncoding.EncodeToString(data)
-	}
+	w.Content, w.Encoding = &text, &encoding
 	return ok(w)
 }
 
@@ -80,8 +105,11 @@ func (l links) content(n node, path, ref string) wireContent {
 	case "160000":
 		kind = "submodule"
 	}
-	return wireContent{
+	w := wireContent{
 		Type: kind, Name: path[strings.LastIndex(path, "/")+1:], Path: path, SHA: n.sha,
-		URL: l.api("/contents/%s?ref=%s", path, ref), HTML: l.html("/blob/%s/%s", ref, path),
+		URL: l.api("/contents/%s?ref=%s", escaped(path), url.QueryEscape(ref)), HTML: l.html("/blob/%s/%s", escaped(ref), escaped(path)),
+		Git: l.api("/git/%ss/%s", n.kind(), n.sha),
 	}
+	w.Links = contentLinks{Self: w.URL, Git: w.Git, HTML: w.HTML}
+	return w
 }

@@ -16,6 +16,9 @@ type wireFile struct {
 	Added    int    `json:"additions"`
 	Deleted  int    `json:"deletions"`
 	Changes  int    `json:"changes"`
+	Blob     string `json:"blob_url"`
+	Raw      string `json:"raw_url"`
+	Contents string `json:"contents_url"`
 }
 
 func (s *Server) pullFiles(c call) (answer, error) {
@@ -27,7 +30,12 @@ func (s *Server) pullFiles(c call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return listing(c, files)
+	return listing(c, files, func(f wireFile) wireFile {
+		name := escaped(f.Filename)
+		f.Blob, f.Raw = c.links.html("/blob/%s/%s", p.headSHA, name), c.links.html("/raw/%s/%s", p.headSHA, name)
+		f.Contents = c.links.api("/contents/%s?ref=%s", name, p.headSHA)
+		return f
+	})
 }
 
 // pullDiff lists what a pull request changes against where it left its base.
@@ -58,6 +66,9 @@ func readDiff(fields []string) ([]wireFile, error) {
 				return nil, errors.New("diff: malformed")
 			}
 			file := wireFile{SHA: f[3], Status: diffWords[f[4][0]], Filename: fields[1]}
+			if file.SHA == zeros { // a removed file is named by what it was
+				file.SHA = f[2]
+			}
 			if fields = fields[2:]; renamed {
 				file.Previous, file.Filename = file.Filename, fields[0]
 				fields = fields[1:]

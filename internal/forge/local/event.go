@@ -30,12 +30,17 @@ func (s *Server) synchronize(ctx context.Context, who actor, p pull, to string) 
 			return nil, err
 		}
 	}
+	var e pullPayload
+	if starts {
+		if e, err = s.pullEvent(ctx, who, p, "synchronize"); err != nil {
+			return nil, err
+		}
+		e.Before, e.After = before, to
+	}
 	return func(tx *sql.Tx) error {
 		if err := s.savePull(ctx, tx, p); err != nil || !starts {
 			return err
 		}
-		e := s.pullEvent(who, p, "synchronize")
-		e.Before, e.After = before, to
 		return s.queuePull(ctx, tx, who, p, e)
 	}, nil
 }
@@ -62,30 +67,33 @@ func (s *Server) touches(ctx context.Context, p pull) (bool, error) {
 // labeled starts the sweep workflow, whatever the label and whatever the pull
 // request touches: what matters is the workflow's business. (On GitHub the
 // workflow's path filter would hold back a pull request without an entry.)
-func (s *Server) labeled(ctx context.Context, tx *sql.Tx, who actor, p pull, added label) error {
-	e := s.pullEvent(who, p, "labeled")
+func (s *Server) labeled(ctx context.Context, tx *sql.Tx, who actor, p pull, e pullPayload, added label) error {
 	named := who.links.label(added)
-	e.Label = &named
+	e.Label, e.Pull.Labels, e.Pull.Updated = &named, who.links.labels(p.labels), stamp(p.updated)
 	return s.queuePull(ctx, tx, who, p, e)
 }
 
 // A pullPayload describes a pull_request event as GitHub's webhooks do.
 type pullPayload struct {
-	Action string     `json:"action"`
-	Number int        `json:"number"`
-	Before string     `json:"before,omitempty"`
-	After  string     `json:"after,omitempty"`
-	Label  *wireLabel `json:"label,omitempty"`
-	Pull   wirePull   `json:"pull_request"`
-	Repo   *wireRepo  `json:"repository"`
-	Sender *wireUser  `json:"sender"`
+	Action string       `json:"action"`
+	Number int          `json:"number"`
+	Before string       `json:"before,omitempty"`
+	After  string       `json:"after,omitempty"`
+	Label  *wireLabel   `json:"label,omitempty"`
+	Pull   wireFullPull `json:"pull_request"`
+	Repo   *wireRepo    `json:"repository"`
+	Sender *wireUser    `json:"sender"`
 }
 
-func (s *Server) pullEvent(who actor, p pull, action string) pullPayload {
+// pullEvent describes an event of a pull request that merges cleanly: of
+// others there is none.
+func (s *Server) pullEvent(ctx context.Context, who actor, p pull, action string) (pullPayload, error) {
+	full, err := s.fullPull(ctx, who.links, p)
+	full.mergeState(true)
 	return pullPayload{
-		Action: action, Number: p.number, Pull: s.wirePull(who.links, p),
+		Action: action, Number: p.number, Pull: full,
 		Repo: s.wireRepo(who.links), Sender: who.links.user(who.login),
-	}
+	}, err
 }
 
 func (s *Server) queuePull(ctx context.Context, tx *sql.Tx, who actor, p pull, e pullPayload) error {

@@ -41,6 +41,8 @@ type answer struct {
 	raw    []byte
 	mime   string
 	link   string // Link header
+
+	location string // of a redirect
 }
 
 func ok(body any) (answer, error)      { return answer{status: http.StatusOK, body: body}, nil }
@@ -69,7 +71,7 @@ func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range s.routes() {
 		method, path, _ := strings.Cut(r.pattern, " ")
-		if path != graphqlURL {
+		if path != graphqlURL && !strings.HasPrefix(path, storageRoot) {
 			path = apiRoot + path
 		}
 		mux.HandleFunc(method+" "+path, func(w http.ResponseWriter, req *http.Request) { s.serve(w, req, r) })
@@ -85,8 +87,11 @@ func (s *Server) Handler() http.Handler {
 }
 
 func (s *Server) serve(w http.ResponseWriter, req *http.Request, r route) {
-	c := call{Request: req, links: s.linksFor(req)}
+	c := call{Request: req}
 	err := s.admit(&c, r)
+	if err == nil {
+		c.links, err = s.linksFor(req.Context(), req)
+	}
 	if err != nil {
 		s.reply(w, answer{}, err)
 		return
@@ -120,6 +125,9 @@ func (s *Server) reply(w http.ResponseWriter, a answer, err error) {
 	}
 	if a.link != "" {
 		h.Set("Link", a.link)
+	}
+	if a.location != "" {
+		h.Set("Location", a.location)
 	}
 	switch {
 	case a.raw != nil:

@@ -135,7 +135,7 @@ func TestFaults(t *testing.T) {
 	w := newWorld(t, nil)
 	var next atomic.Value
 	next.Store(None)
-	f := &Faults{Forge: w.Handler(), Choose: func(int, *http.Request) Fault { return next.Load().(Fault) }}
+	f := &Faults{Forge: w.watch.Handler(w.Handler()), Choose: func(int, *http.Request) Fault { return next.Load().(Fault) }}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
 	c, err := forge.New(server.URL, "bot-token", "owner/recipes")

@@ -12,7 +12,7 @@ func (s *Server) user(c call) (answer, error) {
 	if strings.HasSuffix(c.login, "[bot]") {
 		return answer{}, refuse(http.StatusForbidden, "Resource not accessible by integration")
 	}
-	return ok(c.links.user(c.login))
+	return ok(s.profile(c.links, c.login))
 }
 
 func viewer(c call) any {
@@ -39,14 +39,12 @@ func (s *Server) rateLimit(call) (answer, error) {
 		Resources map[string]wireRate `json:"resources"`
 		Rate      wireRate            `json:"rate"`
 	}
-	body.Resources, body.Rate = map[string]wireRate{"core": rate, "graphql": rate}, rate
+	body.Resources, body.Rate = map[string]wireRate{"core": rate, "graphql": rate, "search": rate}, rate
 	return ok(body)
 }
 
 func (s *Server) repository(c call) (answer, error) {
-	w := s.wireRepo(c.links)
-	w.Rights = &rights{Admin: s.permission(c.login) == "admin", Push: s.mayWrite(c.login), Pull: true}
-	return ok(w)
+	return ok(s.fullRepo(c.links, c.login))
 }
 
 func (s *Server) collaborator(c call) (answer, error) {
@@ -57,12 +55,16 @@ func (s *Server) collaborator(c call) (answer, error) {
 	if _, listed := s.Permissions[login]; !known && !listed {
 		return answer{}, refuse(http.StatusNotFound, "%s is not a user", strconv.Quote(login))
 	}
+	type collaborator struct {
+		*wireUser
+		Role string `json:"role_name"`
+	}
 	var body struct {
-		Permission string    `json:"permission"`
-		Role       string    `json:"role_name"`
-		User       *wireUser `json:"user"`
+		Permission string       `json:"permission"`
+		Role       string       `json:"role_name"`
+		User       collaborator `json:"user"`
 	}
 	body.Permission = s.permission(login)
-	body.Role, body.User = body.Permission, c.links.user(login)
+	body.Role, body.User = body.Permission, collaborator{c.links.user(login), body.Permission}
 	return ok(body)
 }

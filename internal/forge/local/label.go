@@ -20,24 +20,18 @@ func scanLabel(r *sql.Rows) (label, error) {
 func (l links) label(x label) wireLabel {
 	return wireLabel{
 		ID: x.id, NodeID: fmt.Sprintf("LA_%d", x.id), Name: x.name, Color: x.color, Description: x.description,
-		URL: l.api("/labels/%s", x.name),
+		URL: l.api("/labels/%s", escaped(x.name)),
 	}
 }
 
-func (l links) labels(all []label) []wireLabel {
-	w := []wireLabel{}
-	for _, x := range all {
-		w = append(w, l.label(x))
-	}
-	return w
-}
+func (l links) labels(all []label) []wireLabel { return each(all, l.label) }
 
 func (s *Server) labels(c call) (answer, error) {
 	all, err := rows(c.Context(), s.db, scanLabel, `SELECT id, name, color, description FROM label ORDER BY name`)
 	if err != nil {
 		return answer{}, err
 	}
-	return listing(c, c.links.labels(all))
+	return listing(c, all, c.links.label)
 }
 
 func (s *Server) createLabel(c call) (answer, error) {

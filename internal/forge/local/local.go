@@ -6,6 +6,7 @@ package local
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -38,7 +39,9 @@ type Server struct {
 	BaseURL     string // of links, such as "http://127.0.0.1:8080"; "" takes the request's host
 
 	repo   forge.Repository
-	branch string // default branch
+	branch string   // default branch
+	key    [32]byte // signs addresses of the storage
+	since  int64    // seconds; when this repository came here, as far as the log knows
 	db     *sql.DB
 	writes sync.Mutex // held by whoever changes references or the database
 	work   worker
@@ -82,6 +85,7 @@ func (s *Server) Open(ctx context.Context) (err error) {
 	if s.branch, err = s.head(ctx); err != nil {
 		return fmt.Errorf("forge: open: %w", err)
 	}
+	rand.Read(s.key[:])
 	if s.db, err = openDB(ctx, s.DB); err != nil {
 		return fmt.Errorf("forge: open %s: %w", s.DB, err)
 	}
@@ -95,6 +99,10 @@ func (s *Server) Open(ctx context.Context) (err error) {
 // resume brings database and repository together, then starts the worker.
 func (s *Server) resume(ctx context.Context) error {
 	if err := s.requeue(ctx); err != nil {
+		return err
+	}
+	err := s.db.QueryRowContext(ctx, `SELECT coalesce(min(at), ?) FROM event`, s.now()).Scan(&s.since)
+	if err != nil {
 		return err
 	}
 	if err := s.startWorker(ctx); err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/refit-bench/refit/internal/forge"
+	"github.com/refit-bench/refit/internal/forge/described"
 	"github.com/refit-bench/refit/internal/workspace"
 )
 
@@ -21,6 +22,7 @@ const changelog = "- config-keys: [a]\n  description: [first]\n  pr-link: https:
 type world struct {
 	*Server
 	http              *httptest.Server
+	watch             *described.Watch // of what goes over http
 	bot, reader, anon *forge.Client
 	main              string // commit main started at
 
@@ -32,7 +34,7 @@ type world struct {
 func newWorld(t *testing.T, do func(context.Context, RunRequest) error) *world {
 	t.Helper()
 	dir := t.TempDir()
-	w := &world{}
+	w := &world{watch: described.NewWatch(t)}
 	w.Server = &Server{
 		Repository:  "owner/recipes",
 		Git:         workspace.Repo{Dir: filepath.Join(dir, "repo.git")},
@@ -44,6 +46,7 @@ func newWorld(t *testing.T, do func(context.Context, RunRequest) error) *world {
 		Log:         testLog{t},
 	}
 	w.Run = func(ctx context.Context, r RunRequest) error {
+		w.watch.Event(r.Event, r.Payload)
 		w.mu.Lock()
 		w.seen = append(w.seen, r)
 		w.mu.Unlock()
@@ -54,7 +57,7 @@ func newWorld(t *testing.T, do func(context.Context, RunRequest) error) *world {
 	}
 	w.main = seed(t, w.Git.Dir)
 	open(t, w.Server)
-	w.http = httptest.NewServer(w.Handler())
+	w.http = httptest.NewServer(w.watch.Handler(w.Handler()))
 	t.Cleanup(func() {
 		w.http.Close()
 		w.Close()

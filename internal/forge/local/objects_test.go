@@ -55,7 +55,7 @@ func TestObjectsAreThoseOfGit(t *testing.T) {
 					fmt.Fprint(rw, `{"sha":"0","tree":[],"truncated":true}`)
 					return
 				}
-				w.Handler().ServeHTTP(rw, r)
+				w.watch.Handler(w.Handler()).ServeHTTP(rw, r)
 			}))
 			defer server.Close()
 			c, err := forge.New(server.URL, "reader-token", "owner/recipes")
@@ -131,7 +131,7 @@ func TestObjectsAreCheckedAgainstTheirNames(t *testing.T) {
 			fmt.Fprint(rw, "something else")
 			return
 		}
-		w.Handler().ServeHTTP(rw, r)
+		w.watch.Handler(w.Handler()).ServeHTTP(rw, r)
 	}))
 	defer server.Close()
 	c, err := forge.New(server.URL, "reader-token", "owner/recipes")

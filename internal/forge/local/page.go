@@ -35,7 +35,16 @@ func within(text string, fallback, most int) int {
 	return min(n, most)
 }
 
-func listing[T any](c call, all []T) (answer, error) {
+// listing answers with one page, each thing on it in its wire form.
+func listing[T, W any](c call, all []T, wire func(T) W) (answer, error) {
 	part, link := page(c, all)
-	return answer{status: http.StatusOK, body: part, link: link}, nil
+	return answer{status: http.StatusOK, body: each(part, wire), link: link}, nil
+}
+
+func each[T, W any](all []T, wire func(T) W) []W {
+	list := make([]W, 0, len(all))
+	for _, x := range all {
+		list = append(list, wire(x))
+	}
+	return list
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 )
 
@@ -43,7 +44,8 @@ func (s *Server) openPull(c call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return created(s.wirePull(c.links, p))
+	w, err := s.fullPull(ctx, c.links, p)
+	return answer{status: http.StatusCreated, body: w}, err
 }
 
 // checkPull fills in the commits of a pull request that is about to be open.
@@ -115,7 +117,8 @@ func (s *Server) editPull(c call) (answer, error) {
 	if err := s.tx(c.Context(), func(tx *sql.Tx) error { return s.savePull(c.Context(), tx, p) }); err != nil {
 		return answer{}, err
 	}
-	return ok(s.wirePull(c.links, p))
+	w, err := s.fullPull(c.Context(), c.links, p)
+	return answer{status: http.StatusOK, body: w}, err
 }
 
 // turn opens or closes a pull request.

@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"strings"
 )
 
@@ -106,16 +107,10 @@ func (s *Server) pulls(c call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	all := []wirePull{}
-	for _, p := range found {
-		all = append(all, s.wirePull(c.links, p))
-	}
 	if q.Get("direction") == "asc" {
-		for i, j := 0, len(all)-1; i < j; i, j = i+1, j-1 {
-			all[i], all[j] = all[j], all[i]
-		}
+		slices.Reverse(found)
 	}
-	return listing(c, all)
+	return listing(c, found, func(p pull) wirePull { return s.wirePull(c.links, p) })
 }
 
 func (s *Server) pull(c call) (answer, error) {
@@ -123,10 +118,12 @@ func (s *Server) pull(c call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	w := s.wirePull(c.links, p)
+	w, err := s.fullPull(c.Context(), c.links, p)
+	if err != nil {
+		return answer{}, err
+	}
 	if p.open() {
-		clean := s.mergeable(c.Context(), p)
-		w.Mergeable = &clean
+		w.mergeState(s.mergeable(c.Context(), p))
 	}
 	return ok(w)
 }

@@ -2,6 +2,7 @@ package local
 
 import (
 	"database/sql"
+	"encoding/json"
 )
 
 func (s *Server) pullLabels(c call) (answer, error) {
@@ -9,7 +10,7 @@ func (s *Server) pullLabels(c call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return listing(c, c.links.labels(p.labels))
+	return listing(c, p.labels, c.links.label)
 }
 
 // addLabels puts labels on a pull request; each one that is new is an event.
@@ -44,15 +45,28 @@ func (c call) readLabels(names *[]string) error {
 	if err := c.read(&raw); err != nil {
 		return err
 	}
-	if raw.decode(names) == nil {
-		return nil
-	}
-	var in struct{ Labels []string }
-	if raw.decode(&in) != nil {
+	var in struct{ Labels []labelName }
+	if raw.decode(&in.Labels) != nil && raw.decode(&in) != nil {
 		return refuse(422, "Invalid request: labels is not a list of names")
 	}
-	*names = in.Labels
+	for _, l := range in.Labels {
+		*names = append(*names, string(l))
+	}
 	return nil
+}
+
+// A labelName is written "name" or {"name": "name"}.
+type labelName string
+
+// UnmarshalJSON reads either form.
+func (l *labelName) UnmarshalJSON(data []byte) error {
+	if json.Unmarshal(data, (*string)(l)) == nil {
+		return nil
+	}
+	var in struct{ Name string }
+	err := json.Unmarshal(data, &in)
+	*l = labelName(in.Name)
+	return err
 }
 
 func (s *Server) addLabel(c call, number int, name string) error {
@@ -68,6 +82,12 @@ func (s *Server) addLabel(c call, number int, name string) error {
 	starts, err := s.starts(ctx, p)
 	if err != nil {
 		return err
+	}
+	var e pullPayload
+	if starts {
+		if e, err = s.pullEvent(ctx, c.actor(), p, "labeled"); err != nil {
+			return err
+		}
 	}
 	err = s.tx(ctx, func(tx *sql.Tx) error {
 		made, _, err := s.ensureLabel(ctx, tx, name, "", "")
@@ -85,7 +105,7 @@ func (s *Server) addLabel(c call, number int, name string) error {
 		if !starts {
 			return nil
 		}
-		return s.labeled(ctx, tx, c.actor(), p, made)
+		return s.labeled(ctx, tx, c.actor(), p, e, made)
 	})
 	s.work.wake()
 	return err

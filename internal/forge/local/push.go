@@ -19,6 +19,7 @@ type pushPayload struct {
 	Created bool         `json:"created"`
 	Deleted bool         `json:"deleted"`
 	Forced  bool         `json:"forced"`
+	BaseRef *string      `json:"base_ref"`
 	Compare string       `json:"compare"`
 	Commits []pushCommit `json:"commits"`
 	Head    *pushCommit  `json:"head_commit"`
@@ -28,17 +29,22 @@ type pushPayload struct {
 }
 
 type pusher struct {
-	Name string `json:"name"`
+	Name  string `json:"name"`
+	Email string `json:"email"`
 }
 
 type pushCommit struct {
-	ID        string `json:"id"`
-	Tree      string `json:"tree_id"`
-	Message   string `json:"message"`
-	Timestamp string `json:"timestamp"`
-	URL       string `json:"url"`
-	Author    person `json:"author"`
-	Committer person `json:"committer"`
+	ID        string   `json:"id"`
+	Tree      string   `json:"tree_id"`
+	Distinct  bool     `json:"distinct"` // no other branch has it, as far as is known
+	Message   string   `json:"message"`
+	Timestamp string   `json:"timestamp"`
+	URL       string   `json:"url"`
+	Author    person   `json:"author"`
+	Committer person   `json:"committer"`
+	Added     []string `json:"added"`
+	Removed   []string `json:"removed"`
+	Modified  []string `json:"modified"`
 }
 
 // pushRun starts the sweep workflow for a push to the default branch that
@@ -54,7 +60,7 @@ func (s *Server) pushRun(ctx context.Context, who actor, branch, from, to string
 	e := pushPayload{
 		Ref: "refs/heads/" + branch, Before: from, After: to, Created: from == zeros,
 		Forced: from != zeros && !s.ancestor(ctx, from, to), Compare: who.links.html("/compare/%.12s...%.12s", from, to),
-		Repo: s.wireRepo(who.links), Pusher: pusher{who.login}, Sender: who.links.user(who.login),
+		Repo: s.wireRepo(who.links), Pusher: pusher{who.login, s.personFor(who.login).Email}, Sender: who.links.user(who.login),
 	}
 	if e.Commits, err = s.pushed(ctx, who.links, from, to); err != nil {
 		return nil, err
@@ -106,10 +112,32 @@ func (s *Server) pushed(ctx context.Context, l links, from, to string) ([]pushCo
 		if err != nil {
 			return nil, err
 		}
-		commits = append(commits, pushCommit{
-			ID: c.sha, Tree: c.tree, Message: c.message, Timestamp: c.committer.Date, URL: l.html("/commit/%s", c.sha),
+		described := pushCommit{
+			ID: c.sha, Tree: c.tree, Distinct: true, Message: c.message, Timestamp: c.committer.Date, URL: l.html("/commit/%s", c.sha),
 			Author: c.author, Committer: c.committer,
-		})
+		}
+		if err := s.touched(ctx, &described); err != nil {
+			return nil, err
+		}
+		commits = append(commits, described)
 	}
 	return commits, nil
+}
+
+// touched names the files that a commit changes; a merge's own are none.
+func (s *Server) touched(ctx context.Context, c *pushCommit) error {
+	c.Added, c.Removed, c.Modified = []string{}, []string{}, []string{}
+	out, err := s.Git.Git(ctx, "diff-tree", "--root", "--no-commit-id", "-r", "-z", "--no-renames", "--name-status", c.ID)
+	if err != nil {
+		return err
+	}
+	fields := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	for ; len(fields) > 1; fields = fields[2:] {
+		list := map[string]*[]string{"A": &c.Added, "D": &c.Removed}[fields[0]]
+		if list == nil {
+			list = &c.Modified
+		}
+		*list = append(*list, fields[1])
+	}
+	return nil
 }

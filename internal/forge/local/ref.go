@@ -21,7 +21,7 @@ type wireObject struct {
 
 func (l links) ref(r ref) wireRef {
 	return wireRef{
-		Ref: r.name, NodeID: "REF_" + r.name, URL: l.api("/git/%s", r.name),
+		Ref: r.name, NodeID: "REF_" + r.name, URL: l.api("/git/%s", escaped(r.name)),
 		Object: wireObject{Type: r.kind, SHA: r.sha, URL: l.api("/git/%ss/%s", r.kind, r.sha)},
 	}
 }

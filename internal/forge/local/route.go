@@ -49,9 +49,12 @@ func (s *Server) routes() []route {
 		{"GET " + repo + "/actions/runs/{id}/jobs", "", reading, s.jobs},
 		{"GET " + repo + "/actions/jobs/{id}/logs", "", reading, s.jobLog},
 		{"GET " + repo + "/actions/runs/{id}/artifacts", "", reading, s.artifacts},
+		{"GET " + repo + "/actions/artifacts/{id}", "", reading, s.artifact},
 		{"GET " + repo + "/actions/artifacts/{id}/zip", "", reading, s.artifactZip},
 
 		{"POST " + graphqlURL, "", reading, s.graphql},
+		{"GET " + storageRoot + "artifacts/{id}", "", nothing, s.storedArtifact},
+		{"GET " + storageRoot + "logs/{id}", "", nothing, s.storedLog},
 	}
 }
 

@@ -52,59 +52,6 @@ func (s *Server) queue(ctx context.Context, tx *sql.Tx, r run) (run, error) {
 	return r, s.record(ctx, tx, r.actor, "run.queued", fmt.Sprintf("%d %s %s", r.id, r.workflow, r.event))
 }
 
-type wireRun struct {
-	ID         int64      `json:"id"`
-	NodeID     string     `json:"node_id"`
-	Name       string     `json:"name"`
-	Path       string     `json:"path"`
-	Title      string     `json:"display_title"`
-	Number     int        `json:"run_number"`
-	Attempt    int        `json:"run_attempt"`
-	Event      string     `json:"event"`
-	Branch     string     `json:"head_branch"`
-	HeadSHA    string     `json:"head_sha"`
-	Status     string     `json:"status"`
-	Conclusion *string    `json:"conclusion"`
-	WorkflowID int64      `json:"workflow_id"`
-	Pulls      []wirePart `json:"pull_requests"`
-	Created    *string    `json:"created_at"`
-	Updated    *string    `json:"updated_at"`
-	Started    *string    `json:"run_started_at"`
-	Actor      *wireUser  `json:"actor"`
-	Triggering *wireUser  `json:"triggering_actor"`
-	URL        string     `json:"url"`
-	HTML       string     `json:"html_url"`
-	JobsURL    string     `json:"jobs_url"`
-	ArtsURL    string     `json:"artifacts_url"`
-	CancelURL  string     `json:"cancel_url"`
-	Repo       *wireRepo  `json:"repository"`
-	HeadRepo   *wireRepo  `json:"head_repository"`
-}
-
-type wirePart struct {
-	Number int    `json:"number"`
-	URL    string `json:"url"`
-}
-
-func (s *Server) wireRun(l links, r run) wireRun {
-	w := wireRun{
-		ID: r.id, NodeID: fmt.Sprintf("WFR_%d", r.id), Name: workflowName(r.workflow), Path: ".github/workflows/" + r.workflow,
-		Title: r.title, Number: r.number, Attempt: r.attempt, Event: r.event, Branch: r.headBranch, HeadSHA: r.headSHA,
-		Status: r.status, WorkflowID: l.workflow(r.workflow).ID, Pulls: []wirePart{},
-		Created: stamp(r.created), Updated: stamp(r.updated), Started: stamp(r.started),
-		Actor: l.user(r.actor), Triggering: l.user(r.actor), URL: l.api("/actions/runs/%d", r.id), HTML: l.html("/actions/runs/%d", r.id),
-		JobsURL: l.api("/actions/runs/%d/jobs", r.id), ArtsURL: l.api("/actions/runs/%d/artifacts", r.id),
-		CancelURL: l.api("/actions/runs/%d/cancel", r.id), Repo: s.wireRepo(l), HeadRepo: s.wireRepo(l),
-	}
-	if r.conclusion != "" {
-		w.Conclusion = &r.conclusion
-	}
-	if r.pull != 0 {
-		w.Pulls = append(w.Pulls, wirePart{r.pull, l.api("/pulls/%d", r.pull)})
-	}
-	return w
-}
-
 // runs lists runs, newest first, of one workflow when the path names it.
 func (s *Server) runs(c call) (answer, error) {
 	where, args := "1", []any{}
@@ -131,16 +78,19 @@ func (s *Server) runs(c call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	all := []wireRun{}
-	for _, r := range found {
-		all = append(all, s.wireRun(c.links, r))
-	}
-	part, link := page(c, all)
+	part, link := page(c, found)
 	var body struct {
 		Total int       `json:"total_count"`
 		Runs  []wireRun `json:"workflow_runs"`
 	}
-	body.Total, body.Runs = len(all), part
+	body.Total, body.Runs = len(found), []wireRun{}
+	for _, r := range part {
+		w, err := s.wireRun(c, r)
+		if err != nil {
+			return answer{}, err
+		}
+		body.Runs = append(body.Runs, w)
+	}
 	return answer{status: http.StatusOK, body: body, link: link}, nil
 }
 
@@ -195,7 +145,8 @@ func (s *Server) run(c call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(s.wireRun(c.links, r))
+	w, err := s.wireRun(c, r)
+	return answer{status: http.StatusOK, body: w}, err
 }
 
 // cancelRun ends a queued run at once and asks a running one to end.

@@ -12,19 +12,27 @@ import (
 )
 
 type wireWorkflow struct {
-	ID     int64  `json:"id"`
-	NodeID string `json:"node_id"`
-	Name   string `json:"name"`
-	Path   string `json:"path"`
-	State  string `json:"state"`
-	URL    string `json:"url"`
+	ID      int64   `json:"id"`
+	NodeID  string  `json:"node_id"`
+	Name    string  `json:"name"`
+	Path    string  `json:"path"`
+	State   string  `json:"state"`
+	Created *string `json:"created_at"`
+	Updated *string `json:"updated_at"`
+	URL     string  `json:"url"`
+	HTML    string  `json:"html_url"`
+	Badge   string  `json:"badge_url"`
 }
 
-func (l links) workflow(file string) wireWorkflow {
-	id := int64(crc32.ChecksumIEEE([]byte(file)))
+func workflowID(file string) int64 { return int64(crc32.ChecksumIEEE([]byte(file))) }
+
+func (s *Server) wireWorkflow(l links, file string) wireWorkflow {
+	id, path := workflowID(file), escaped(file)
 	return wireWorkflow{
 		ID: id, NodeID: fmt.Sprintf("W_%d", id), Name: workflowName(file), Path: ".github/workflows/" + file, State: "active",
-		URL: l.api("/actions/workflows/%d", id),
+		Created: stamp(s.since), Updated: stamp(s.since),
+		URL: l.api("/actions/workflows/%d", id), HTML: l.html("/blob/%s/.github/workflows/%s", s.branch, path),
+		Badge: l.html("/actions/workflows/%s/badge.svg", path),
 	}
 }
 
@@ -64,15 +72,12 @@ func (s *Server) workflows(c call) (answer, error) {
 		return answer{}, err
 	}
 	slices.Sort(names)
-	all := []wireWorkflow{}
-	for _, name := range names {
-		all = append(all, c.links.workflow(name))
-	}
-	part, link := page(c, all)
+	part, link := page(c, names)
 	var body struct {
 		Total     int            `json:"total_count"`
 		Workflows []wireWorkflow `json:"workflows"`
 	}
-	body.Total, body.Workflows = len(all), part
+	body.Total = len(names)
+	body.Workflows = each(part, func(name string) wireWorkflow { return s.wireWorkflow(c.links, name) })
 	return answer{status: http.StatusOK, body: body, link: link}, nil
 }
