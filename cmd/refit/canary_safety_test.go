@@ -108,11 +108,16 @@ func TestSecretsStayWhereTheyAre(t *testing.T) {
 		{"refit", "config"}, {"refit", "config", "--json"}, {"refit", "doctor"}, {"refit", "doctor", "--json"},
 		{"refit", "upgrade", toyFamily, "--dry-run"}, {"refit", "upgrade", toyFamily, "--dry-run", "--json"},
 		{"refit", "upgrade", "nosuch"}, {"refit", "candidate", "list", "--json"}, {"refit", "candidate", "show", toyFamily},
+		{"refit", "status", "--offline"}, {"refit", "status", "--offline", "--json"}, {"refit", "matrix", "full-sweep"}, {"refit", "matrix", "check", "--json"},
+		{"refit", "matrix", "explain", toyFamily + ":1", "-v"}, {"refit", "matrix", "explain", toyFamily + ":1", "--json"}, {"refit", "matrix", "plan"},
+		{"refit", "changelog", "check", "--base", "HEAD"}, {"refit", "why", "1"}, {"refit", "init", "--github", "--dry-run"},
+		{"refit", "candidate", "advance", toyFamily}, {"refit", "candidate", "check-final", toyFamily}, {"refit", "candidate", "check-stop", toyFamily},
+		{"refit", "candidate", "stop", toyFamily, "--reason", "Asked"}, {"refit", "capacity", "check", "--cluster", "a", "--status", "refit.yaml", "--key-file", ".refit/token"},
 		{"withserve", ws, "refit", "doctor"}, {"refit", "ci", "run-sweep", "--event", pushEvent(t, ws), "--out", filepath.Join(dir, "out"), "--run-id", "7"},
 	} {
 		cmd := exec.Command(args[0], args[1:]...)
 		cmd.Dir, cmd.Stdout, cmd.Stderr = ws, &said, &said
-		_ = cmd.Run() // two of them are meant to end with an error
+		_ = cmd.Run() // some of them are meant to end with an error
 	}
 	secrets := slices.Collect(maps.Values(canaries))
 	token, err := os.ReadFile(filepath.Join(ws, ".refit/token"))

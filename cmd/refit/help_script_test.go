@@ -180,6 +180,8 @@ func (x *exampler) run(t *testing.T, line string) {
 		if command != "job wait-ready" {
 			t.Fatalf("%q: no test knows how to run it", line)
 		}
+	case "capacity":
+		x.clusters(t)
 	case "compare":
 		x.history(t)
 	case "changelog":

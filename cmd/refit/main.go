@@ -8,6 +8,7 @@
 //
 // In a checkout of a recipe repository:
 //
+//	refit init --github
 //	refit status
 //	refit doctor
 //	refit upgrade FAMILY --dry-run

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/refit-bench/refit/internal/forge"
 	"github.com/refit-bench/refit/internal/report"
+	"github.com/refit-bench/refit/internal/run"
 )
 
 // finishWith ends a candidate that cannot be validated. Before propose there is
@@ -126,7 +128,7 @@ func (w *work) unlabel(ctx context.Context, _ *End) error {
 		return err
 	}
 	for _, l := range p.Labels {
-		if !IsSweepLabel(l) && l != w.Config.Policy.SweepLabel {
+		if !slices.Contains(run.SweepLabels(w.Config.Policy.SweepLabel), l) {
 			continue
 		}
 		if err := w.Forge.RemoveLabel(ctx, p.Number, l); err != nil {

@@ -38,9 +38,9 @@ var required = []string{result.ManifestArtifact, result.RowsArtifact}
 // proven reads a run's artifacts and asks every gate. It is called whenever a
 // run is relied upon: nothing is believed because a comment says so.
 func (w *work) proven(ctx context.Context, run forge.Run, want matrix.Selection) (proof, error) {
-	listed, err := w.Forge.Artifacts(ctx, run.ID)
+	listed, err := w.artifacts(ctx, run)
 	if err != nil {
-		return proof{}, fmt.Errorf("artifacts of run %d: %w", run.ID, err)
+		return proof{}, err
 	}
 	var p proof
 	// The run may have ended after this Advance began: what counts is when it is looked at.
@@ -73,6 +73,37 @@ func (w *work) proven(ctx context.Context, run forge.Run, want matrix.Selection)
 	)
 	p.verdict = gate.All(p.gates)
 	return p, nil
+}
+
+// artifacts are those of a run. What a completed attempt left is listed once in
+// an Advance; what they hold is fetched whenever it is relied upon.
+func (w *work) artifacts(ctx context.Context, run forge.Run) ([]forge.Artifact, error) {
+	attempt := [2]int64{run.ID, int64(run.Attempt)}
+	if listed, ok := w.left[attempt]; ok {
+		return listed, nil
+	}
+	listed, err := w.Forge.Artifacts(ctx, run.ID)
+	if err != nil {
+		return nil, fmt.Errorf("artifacts of run %d: %w", run.ID, err)
+	}
+	if run.Status == "completed" {
+		w.left[attempt] = listed
+	}
+	return listed, nil
+}
+
+// idle says that a run did nothing: a workflow whose jobs all decide that there
+// is nothing to do ends with success and leaves nothing. Source: changelog
+// specification, section 12, item 9.
+func (w *work) idle(ctx context.Context, run forge.Run) (bool, error) {
+	switch run.Conclusion {
+	case "skipped":
+		return true, nil
+	case "success":
+		listed, err := w.artifacts(ctx, run)
+		return len(listed) == 0, err
+	}
+	return false, nil
 }
 
 // download fetches the newest unexpired artifact of each name that rows are read from.

@@ -12,6 +12,7 @@ import (
 	"github.com/refit-bench/refit/internal/matrix"
 	"github.com/refit-bench/refit/internal/recipe"
 	"github.com/refit-bench/refit/internal/report"
+	"github.com/refit-bench/refit/internal/run"
 )
 
 // bySweepWork binds the sweep to the image and to every point and eval, not to
@@ -97,7 +98,7 @@ func (w *work) firstProven(ctx context.Context, runs []forge.Run, want matrix.Se
 	return runs[len(runs)-1], last, nil
 }
 
-// sweepRuns are the sweeps of this work that did not skip, oldest first. They
+// sweepRuns are the sweeps of this work that did something, oldest first. They
 // may be of earlier heads: what was measured stands while the work is the same.
 func (w *work) sweepRuns(ctx context.Context, v treeView) ([]forge.Run, error) {
 	p, err := w.ownPull(ctx)
@@ -115,7 +116,9 @@ func (w *work) sweepRuns(ctx context.Context, v treeView) ([]forge.Run, error) {
 	}
 	var own []forge.Run
 	for _, r := range slices.Backward(runs) {
-		if r.Conclusion == "skipped" {
+		if idle, err := w.idle(ctx, r); err != nil {
+			return nil, err
+		} else if idle {
 			continue
 		}
 		same, err := w.sameWork(ctx, v, r.HeadSHA, matrix.Full)
@@ -166,7 +169,7 @@ func (w *work) label(ctx context.Context, v treeView) error {
 	}
 	want := w.Config.Policy.SweepLabel
 	for _, l := range p.Labels {
-		if l != want && IsSweepLabel(l) {
+		if l != want && slices.Contains(run.SweepLabels(want), l) {
 			return &End{Outcome: Handoff, Phase: FinalSweep, Reason: "somebody put the sweep label " + l + " on"}
 		}
 	}
@@ -181,16 +184,6 @@ func (w *work) label(ctx context.Context, v treeView) error {
 	}
 	w.pull = nil
 	return Waiting{"the sweep run to start"}
-}
-
-// IsSweepLabel says whether a label asks for a sweep of a pull request.
-// Source: changelog specification, section 4.2.
-func IsSweepLabel(label string) bool {
-	switch label {
-	case "sweep-enabled", "full-sweep-enabled", "full-sweep-fail-fast", "non-canary-full-sweep-enabled", "full-sweep-fail-fast-no-canary":
-		return true
-	}
-	return false
 }
 
 // checkFinal proves before the label that the sweep will measure what the

@@ -53,6 +53,7 @@ type world struct {
 	wrong  int     // answers the new image loses
 	sick   int     // sweeps whose load client is unhealthy
 	faint  int     // smoke runs whose load client is
+	green  bool    // runs that have nothing to do end with success, as GitHub's do when their jobs decide so
 	runs   []local.RunRequest
 	breaks func(r local.RunRequest) error // makes runs fail
 }
@@ -231,6 +232,9 @@ func (w *world) upgrade(s *Shepherd) (Candidate, Status) {
 // run is an executor that returns recorded rows at once.
 func (w *world) run(ctx context.Context, r local.RunRequest) error {
 	if r.Event == "pull_request" && (!labelled(r.Payload) || w.skips(ctx, r.HeadSHA)) {
+		if w.green {
+			return nil
+		}
 		return local.ErrSkipped
 	}
 	w.mu.Lock()
