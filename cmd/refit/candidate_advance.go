@@ -43,9 +43,9 @@ func (w *waiting) flags(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("wait", "no-wait")
 }
 
-// waits says whether to wait: always where this process hosts what it waits for.
+// waits says whether to wait: always where this process measures what it waits for.
 func (w waiting) waits(e env, p *server.Parts) bool {
-	return p.Own || w.wait || !w.not && isTerminal(e.stderr)
+	return p.Measures || w.wait || !w.not && isTerminal(e.stderr)
 }
 
 func candidateAdvance(e env) *cobra.Command {

@@ -58,7 +58,11 @@ func (j journal) check(cmd *cobra.Command, e env, base, head string) error {
 		return err
 	}
 	c, badForm := recipe.Changes(was, is, j.w.Paths.Changelog)
-	fragments, badFragment := j.fragments(head == "")
+	var fragments []recipe.Fragment
+	var badFragment error
+	if head == "" { // a commit is compared by its changelog
+		fragments, badFragment = j.newFragments(cmd, from)
+	}
 	err = errors.Join(badForm, j.rule.Check(c), badFragment) // everything is told at once
 	if badForm == nil && badFragment == nil {
 		err = errors.Join(err, j.plannable(cmd, added(c, fragments), from))

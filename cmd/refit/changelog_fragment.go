@@ -21,11 +21,30 @@ import (
 // fragmentDir holds fragments, one file each.
 const fragmentDir = "changelog.d"
 
-// fragments reads those of the working tree.
-func (j journal) fragments(wanted bool) ([]recipe.Fragment, error) {
-	if !wanted {
-		return nil, nil
+// newFragments are those of the working tree that a commit does not have as they
+// are: what lies on the main branch, not compiled yet, is no part of a change.
+func (j journal) newFragments(cmd *cobra.Command, since string) ([]recipe.Fragment, error) {
+	all, err := j.fragments()
+	var out []recipe.Fragment
+	for _, f := range all {
+		name := path.Join(fragmentDir, f.Name+".yaml")
+		was, lost := j.repo.File(cmd.Context(), since, name)
+		is, bad := workspace.ReadFile(filepath.Join(j.w.Root, filepath.FromSlash(name)), maxFragment)
+		if bad != nil || lost != nil && !errors.Is(lost, fs.ErrNotExist) {
+			return nil, errors.Join(err, bad, lost)
+		}
+		if lost != nil || string(was) != string(is) {
+			out = append(out, f)
+		}
 	}
+	return out, err
+}
+
+// maxFragment bounds one fragment, in bytes.
+const maxFragment = 1 << 20
+
+// fragments reads those of the working tree.
+func (j journal) fragments() ([]recipe.Fragment, error) {
 	names, err := fs.Glob(os.DirFS(j.w.Root), fragmentDir+"/*.yaml")
 	if err != nil {
 		return nil, err
@@ -33,7 +52,7 @@ func (j journal) fragments(wanted bool) ([]recipe.Fragment, error) {
 	var out []recipe.Fragment
 	var errs []error
 	for _, name := range names {
-		src, err := workspace.ReadFile(filepath.Join(j.w.Root, filepath.FromSlash(name)), 1<<20)
+		src, err := workspace.ReadFile(filepath.Join(j.w.Root, filepath.FromSlash(name)), maxFragment)
 		if err == nil {
 			var f recipe.Fragment
 			f, err = recipe.ParseFragment(src, name)
@@ -59,7 +78,7 @@ the subject of its merge; a fragment may name it itself.`,
 			if err != nil {
 				return err
 			}
-			fragments, err := j.fragments(true)
+			fragments, err := j.fragments()
 			if err != nil {
 				return err
 			}

@@ -43,7 +43,7 @@ lane is taken. Call it as often as you like: what is done is not done again.`,
 			if err != nil {
 				return refusedIf(err, candidate.ErrNothingNewer)
 			}
-			st, err := upgrade(cmd, s, c, dry, p.Own || wait || !noWait && isTerminal(e.stderr), p.Poll())
+			st, err := upgrade(cmd, s, c, dry, p.Measures || wait || !noWait && isTerminal(e.stderr), p.Poll())
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package candidate
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/refit-bench/refit/internal/forge"
@@ -30,5 +31,21 @@ func TestARunThatDidNothingIsNoSweep(t *testing.T) {
 	}
 	if idle == 0 {
 		t.Error("no run of the branch had nothing to do: this test tests nothing")
+	}
+}
+
+// Nor is it a reason why no sweep started: what kept it idle is.
+func TestWhyOfARunThatDidNothing(t *testing.T) {
+	w := newWorld(t)
+	s := w.shepherd("bot-token")
+	runs := []forge.Run{{ID: 8, Status: "completed", Conclusion: "failure"}, {ID: 9, Status: "queued"}}
+	w.green = true
+	_, st := w.upgrade(s)
+	all, err := s.Forge.Runs(t.Context(), forge.RunFilter{Event: "pull_request"})
+	w.must(err)
+	busy, err := s.busy(t.Context(), slices.Concat(all, runs))
+	w.must(err)
+	if len(busy) != 3 || st.Outcome != Validated || len(all) < 2 { // the sweep, and the two that are no success
+		t.Errorf("%d of %d runs did something, want the sweep and two others: %+v", len(busy), len(all)+2, busy)
 	}
 }

@@ -99,10 +99,32 @@ func (s *Shepherd) sweepFacts(ctx context.Context, p forge.Pull) (sweepFacts, er
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // no such workflow, no runs
 		return f, fmt.Errorf("runs of %s: %w", s.Config.Executor.Sweep, err)
 	}
+	if f.runs, err = s.busy(ctx, f.runs); err != nil {
+		return f, err
+	}
 	if f.message, err = s.Forge.Message(ctx, p.HeadSHA); err != nil {
 		return f, fmt.Errorf("head %.12s: %w", p.HeadSHA, err)
 	}
 	return f, s.changelogFacts(ctx, &f)
+}
+
+// busy leaves out the runs that ended with success and did nothing, as a
+// workflow's does whose jobs decide so.
+func (s *Shepherd) busy(ctx context.Context, runs []forge.Run) ([]forge.Run, error) {
+	var out []forge.Run
+	for _, r := range runs {
+		if r.Conclusion == "success" {
+			left, err := s.Forge.Artifacts(ctx, r.ID)
+			if err != nil {
+				return nil, fmt.Errorf("artifacts of run %d: %w", r.ID, err)
+			}
+			if len(left) == 0 {
+				continue
+			}
+		}
+		out = append(out, r)
+	}
+	return out, nil
 }
 
 // changelogFacts reads what the pull request does to the changelog.

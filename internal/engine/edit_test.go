@@ -84,6 +84,8 @@ func TestRenameVariable(t *testing.T) {
 
 func TestDropVariable(t *testing.T) {
 	checkScripts(t, "r.sh", []editCase{
+		{"beside-unnamed", "export LOOM_A=1 $EXTRA\n" + start, dropV, "export $EXTRA\n" + start},
+		{"beside-command", "export LOOM_A=1 $(cat more)\n" + start, dropV, "export $(cat more)\n" + start},
 		{"line", "# one\nexport LOOM_A=1 # why\n\necho\n" + start, dropV, "# one\n\necho\n" + start},
 		{"lines", "  export \\\n    LOOM_A='1\n2';\n" + start, dropV, start},
 		{"crlf", "echo\r\nexport LOOM_A=1\r\n" + start, dropV, "echo\r\n" + start},

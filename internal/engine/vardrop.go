@@ -40,11 +40,17 @@ func fixed(a *syntax.Assign) string {
 func (w *walker) exporting(c *syntax.DeclClause) *exports {
 	g := &exports{whole: w.without(c)}
 	for _, a := range c.Args {
-		if a.Name != nil {
+		if a.Name != nil || !option(a) {
 			g.variables++
 		}
 	}
 	return g
+}
+
+// option says that an argument without a name of its own is an option of the
+// statement. Any other, such as $MORE, may export what nobody sees here.
+func option(a *syntax.Assign) bool {
+	return a.Value != nil && strings.HasPrefix(a.Value.Lit(), "-")
 }
 
 // dropDeclared takes one variable out of export A=1 B=2, with the blanks in

@@ -109,29 +109,37 @@ func grandchild(n *yaml.Node, path []string) *yaml.Node {
 // child is a field of a mapping, nil where there is none. Engine recipes share
 // parts with anchors and merge keys; a field of its own wins over a merged one.
 func child(n *yaml.Node, name string) *yaml.Node {
-	if n = anchored(n); n == nil || n.Kind != yaml.MappingNode {
-		return nil
-	}
-	var merged *yaml.Node
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		switch key, value := n.Content[i], n.Content[i+1]; {
-		case key.Tag != "!!merge" && key.Value == name:
-			return anchored(value)
-		case key.Tag == "!!merge" && merged == nil:
-			merged = mergedChild(value, name)
-		}
-	}
-	return merged
+	return fieldOf(n, name, map[*yaml.Node]bool{})
 }
 
-// mergedChild looks into what a merge key names: a mapping, or several of
-// which the first counts.
-func mergedChild(n *yaml.Node, name string) *yaml.Node {
+// fieldOf is child. A mapping that was looked into is not looked into again:
+// merge keys may go round in circles.
+func fieldOf(n *yaml.Node, name string, seen map[*yaml.Node]bool) *yaml.Node {
+	if n = anchored(n); n == nil || n.Kind != yaml.MappingNode || seen[n] {
+		return nil
+	}
+	seen[n] = true
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if key := n.Content[i]; key.Tag != "!!merge" && key.Value == name {
+			return anchored(n.Content[i+1])
+		}
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Tag == "!!merge" {
+			return merged(n.Content[i+1], name, seen)
+		}
+	}
+	return nil
+}
+
+// merged looks into what a merge key names: a mapping, or several of which the
+// first counts.
+func merged(n *yaml.Node, name string, seen map[*yaml.Node]bool) *yaml.Node {
 	if n = anchored(n); n == nil || n.Kind != yaml.SequenceNode {
-		return child(n, name)
+		return fieldOf(n, name, seen)
 	}
 	for _, item := range n.Content {
-		if found := child(item, name); found != nil {
+		if found := fieldOf(item, name, seen); found != nil {
 			return found
 		}
 	}

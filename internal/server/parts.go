@@ -33,6 +33,7 @@ type Parts struct {
 	Address   Address
 	Store     *store.Store
 	Own       bool // this process hosts them
+	Measures  bool // this process measures: what runs ends with it
 
 	token    string
 	host     *Host
@@ -117,7 +118,7 @@ func (p *Parts) own(ctx context.Context, h *Host) error {
 	if err := h.Start(ctx); err != nil {
 		return err
 	}
-	p.Address, p.Store, p.Own, p.token, p.host = h.Address, h.Store, true, h.token, h
+	p.Address, p.Store, p.Own, p.Measures, p.token, p.host = h.Address, h.Store, true, true, h.token, h
 	if err := p.prepare(ctx); err != nil {
 		return errors.Join(err, p.Close())
 	}
