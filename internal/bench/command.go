@@ -3,11 +3,11 @@ package bench
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -29,6 +29,9 @@ func Command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
+	if err := o.load.writable(); err != nil {
+		return err
+	}
 	if o.own.asked {
 		if err := o.reach(ctx, stderr); err != nil {
 			return err
@@ -44,15 +47,11 @@ func Command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return err
 	}
 	defer stop()
-	// Collections would show as read delay. The heap of a run is bounded by
-	// its prompts; the limit is for runs that are larger than expected.
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(2 << 30))
 	var rs []Result
 	var failed error
 	for _, o.work = range o.works() {
 		r, err := o.point(ctx, watch(o.work), stdout, stderr)
-		if err == nil || r.Partial { // what was measured before it was stopped is kept
+		if len(r.Requests) > 0 { // what was measured is kept, whatever came then
 			rs = append(rs, r)
 		}
 		if err != nil {
@@ -64,19 +63,14 @@ func Command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 			failed = cmp.Or(failed, r.reference().refused())
 		}
 	}
-	if err := o.load.write(rs); err != nil {
-		return err
-	}
 	if o.own.asked && !o.jsonOut {
-		if err := table(stdout, rs); err != nil {
-			return err
-		}
+		failed = errors.Join(failed, table(stdout, rs))
 	}
-	return failed
+	return errors.Join(failed, o.load.write(rs))
 }
 
 // point measures one workload, writes its raw file and prints it, but for the
-// line of the table.
+// line of the table. What was measured is there beside an error too.
 func (o options) point(ctx context.Context, watch func(Progress), stdout, stderr io.Writer) (Result, error) {
 	attempts, best, stopped := measureUntilHealthy(ctx, o, watch, stderr)
 	if len(attempts) == 0 {
@@ -86,21 +80,20 @@ func (o options) point(ctx context.Context, watch func(Progress), stdout, stderr
 	meta := RawMeta{Backend: o.backend, ModelID: o.target.Model, TokenizerID: o.tokenizer, Metadata: o.pairs(), Families: o.familyList(),
 		Percentiles: o.percentileList(), SLO: o.slo(), Attempts: attempts, Detailed: o.dropIn.detailed}
 	raw, err := r.Raw(meta)
-	if err != nil {
-		return Result{}, err
+	if err == nil && o.save {
+		err = o.write(r, meta, raw, stderr)
 	}
-	if o.save {
-		if err := o.write(r, meta, raw, stderr); err != nil {
-			return Result{}, fmt.Errorf("bench: %w", err)
-		}
+	if err != nil {
+		err = fmt.Errorf("bench: %w", err)
 	}
 	switch {
+	case raw == nil:
 	case o.jsonOut:
 		fmt.Fprintf(stdout, "%s\n", raw)
 	case !o.own.asked:
 		summary(stdout, r)
 	}
-	return r, stopped
+	return r, errors.Join(stopped, err)
 }
 
 // write leaves the raw file and, where the environment asks for it, the one in
@@ -144,7 +137,7 @@ func measureUntilHealthy(ctx context.Context, o options, watch func(Progress), s
 	var attempts []Result
 	for n := 0; ; n++ {
 		work := o.work
-		work.Seed += int64(n) << 32 // other prompts, the same lengths
+		work.Seed += int64(n*max(len(o.own.concs), 1)) << 32 // other prompts than all points have, the same lengths
 		r, err := Run(ctx, o.served(), work, all(progressLines(stderr, o.work), watch))
 		if !o.own.asked { // the legacy keys are what the caller goes by
 			r.Health = r.Health.counted(r)
@@ -155,7 +148,7 @@ func measureUntilHealthy(ctx context.Context, o options, watch func(Progress), s
 		}
 		if err != nil && n > 0 { // the engine is gone: what was measured before is kept
 			fmt.Fprintf(stderr, "attempt %d of %d: %v\n", n+1, o.healthRetries+1, err)
-			return attempts, healthiest(attempts), nil
+			return attempts, healthiest(attempts), ctx.Err()
 		}
 		if err != nil {
 			return nil, 0, err

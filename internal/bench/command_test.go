@@ -223,3 +223,69 @@ func TestServerThatTheReferenceCannotRead(t *testing.T) {
 		t.Errorf("refit's own flags: %v\n%s", err, out)
 	}
 }
+
+// A file that cannot be written is known before anything is measured.
+func TestFilesAreTriedFirst(t *testing.T) {
+	dir := t.TempDir()
+	for _, flag := range []string{"--csv", "--hdr"} {
+		for _, path := range []string{filepath.Join(dir, "none", "r"), dir} {
+			h := &honest{answer: full}
+			err := Command(context.Background(), reference(h.start(t), dir, flag, path), io.Discard, io.Discard)
+			if err == nil || len(h.prompts) > 0 {
+				t.Errorf("%s %s: got %v after %d prompts", flag, path, err, len(h.prompts))
+			}
+		}
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+		t.Errorf("files %v, %v", files, err)
+	}
+}
+
+// What was measured is shown and kept though the raw file cannot be written.
+func TestRawFileThatCannotBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	file, csv := filepath.Join(dir, "file"), filepath.Join(dir, "r.csv")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, _, err := measured(t, &honest{answer: full, models: []string{"m"}}, "--conc", "1", "--num-warmups", "0",
+		"--save-result", "--result-filename", filepath.Join(file, "r.json"), "--csv", csv)
+	if err == nil || !strings.Contains(err.Error(), "not a directory") {
+		t.Errorf("got %v", err)
+	}
+	if lines, err := os.ReadFile(csv); err != nil || strings.Count(string(lines), "\n") != 5 {
+		t.Errorf("%v:\n%s", err, lines)
+	}
+	if !strings.Contains(out, "TTFT p50") {
+		t.Errorf("no table: %s", out)
+	}
+}
+
+// Whoever stops a second attempt is told so.
+func TestStoppedSecondAttempt(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	dir := t.TempDir()
+	h := &honest{answer: func(w http.ResponseWriter, n int, _ completion) {
+		if n >= 10 { // the first attempt: 4 warm-ups, 6 measured
+			cancel()
+		}
+		http.Error(w, "busy", http.StatusServiceUnavailable)
+	}}
+	err := Command(ctx, reference(h.start(t), dir, "--health-retries", "1"), io.Discard, io.Discard)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want context.Canceled", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "r.json")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTargetWithAUserIsNotRepeated(t *testing.T) {
+	for _, target := range []string{"http://u:secret@127.0.0.1:1", "http://u:sec/ret@127.0.0.1:1", "u:secret@127.0.0.1:1"} {
+		_, err := Run(context.Background(), Target{URL: target, Model: "m"}, small(), nil)
+		if err == nil || !strings.Contains(err.Error(), "is not taken") || strings.Contains(err.Error(), "sec") {
+			t.Errorf("%s: got %v", target, err)
+		}
+	}
+}

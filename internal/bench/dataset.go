@@ -39,6 +39,19 @@ func draw(w Workload, n, vocabulary int) dataset {
 	return d
 }
 
+// moved takes other ids for the prompts of a run that is measured once more, and
+// of a further point of a sweep: the high half of the seed says which it is.
+func (d dataset) moved(seed int64, vocabulary int) {
+	if vocabulary == 0 {
+		return
+	}
+	by := int(seed >> 32)
+	by = (by%vocabulary*7919%vocabulary + vocabulary) % vocabulary
+	for i := range d.offsets {
+		d.offsets[i] += by
+	}
+}
+
 // ids are the tokens of request i: the prefix, then a run of consecutive ids.
 func (d dataset) ids(i, vocabulary int) []int {
 	ids := append([]int{}, d.prefix...)

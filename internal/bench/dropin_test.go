@@ -126,6 +126,10 @@ func TestRefusedOptions(t *testing.T) {
 	check(`dataset "sharegpt"`, "--url", "http://127.0.0.1:1", "--dataset-name", "sharegpt")
 	check(`unexpected argument "y"`, "--seed", "1", "y")
 	check("burstiness", "--burstiness", "0")
+	check("--random-range-ratio 0: want a number above 0 up to 1", "--random-range-ratio", "0")
+	check("--random-range-ratio 1.5", "--random-range-ratio", "1.5")
+	check("--idle-timeout -1s must not be negative", "--idle-timeout", "-1s")
+	check("a user or a password is not taken", "--base-url", "http://u:secret@h")
 }
 
 func TestReferenceArgs(t *testing.T) {
@@ -242,5 +246,50 @@ func TestServerProfile(t *testing.T) {
 	}
 	if _, err := Run(context.Background(), (&honest{answer: full}).start(t), w, nil); err == nil || !strings.Contains(err.Error(), "/start_profile: 404") {
 		t.Errorf("a server without a profiler: %v", err)
+	}
+}
+
+// profiling is a server with a profiler, which is stopped with a status. Every
+// body must be JSON.
+func profiling(t *testing.T, h *honest, stop int) Target {
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if len(body) > 0 && !json.Valid(body) {
+			t.Errorf("%s: body of %d bytes is not JSON, it ends with %s", r.URL.Path, len(body), body[max(len(body)-100, 0):])
+		}
+		switch r.URL.Path {
+		case "/start_profile":
+		case "/stop_profile":
+			w.WriteHeader(stop)
+		default:
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			h.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(front.Close)
+	return Target{URL: front.URL, Model: "m"}
+}
+
+// What is sent to the profiler is not written into the first request.
+func TestServerProfileLeavesTheRequestsAlone(t *testing.T) {
+	h := &honest{answer: full}
+	for words := 900; words < 920; words++ { // 5 KB; how much room is behind a request depends on its length
+		w := Workload{Requests: 1, Concurrency: 1, InputTokens: words, OutputTokens: 1, Profile: true}
+		if r, err := Run(context.Background(), profiling(t, h, http.StatusOK), w, nil); err != nil || r.Requests[0].Error != "" {
+			t.Fatalf("%d words: %v, %+v", words, err, r.Requests)
+		}
+	}
+}
+
+// A profiler that cannot be stopped takes nothing from what was measured.
+func TestProfilerThatDoesNotStop(t *testing.T) {
+	w := small()
+	w.Profile, w.Warmups = true, 0
+	r, err := Run(context.Background(), profiling(t, &honest{answer: full}, http.StatusInternalServerError), w, nil)
+	if err != nil || r.finished() != 6 || r.Duration == 0 {
+		t.Fatalf("got %v, %d finished in %v", err, r.finished(), r.Duration)
+	}
+	if h := r.Health; h.Verdict != Unhealthy || !slices.Contains(h.Reasons, "profile: /stop_profile: 500 Internal Server Error") {
+		t.Errorf("health %s: %q", h.Verdict, h.Reasons)
 	}
 }

@@ -34,7 +34,8 @@ func (r Result) Goodput(slo SLO) Goodput {
 }
 
 // contents says whether a completed request is within all limits. An answer
-// without text has no first one in time; one token has no time per token.
+// without text has no first one in time, tokens that nobody counted are not in
+// time either; one token has no time per token.
 func (q Request) contents(slo SLO) bool {
 	for name, most := range slo {
 		var took time.Duration
@@ -45,6 +46,9 @@ func (q Request) contents(slo SLO) bool {
 			}
 			took = q.Late() + q.FirstText
 		case "tpot":
+			if q.TokensFrom == "" {
+				return false
+			}
 			if q.OutputTokens > 1 {
 				took = (q.Latency - q.FirstText) / time.Duration(q.OutputTokens-1)
 			}

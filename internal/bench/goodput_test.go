@@ -13,9 +13,9 @@ func TestGoodputCountsFromTheIntendedTime(t *testing.T) {
 	late.Sent = 300 * ms
 	slow := fine
 	slow.Latency = 1001 * ms
-	long := Request{FirstText: 200 * ms, Latency: 2001 * ms, OutputTokens: 100}
-	single := Request{FirstText: 400 * ms, Latency: 400 * ms, OutputTokens: 1}
-	silent := Request{Latency: 400 * ms, OutputTokens: 1}
+	long := Request{FirstText: 200 * ms, Latency: 2001 * ms, OutputTokens: 100, TokensFrom: "usage"}
+	single := Request{FirstText: 400 * ms, Latency: 400 * ms, OutputTokens: 1, TokensFrom: "usage"}
+	silent := Request{Latency: 400 * ms, OutputTokens: 1, TokensFrom: "usage"}
 	r := Result{Duration: 2 * time.Second, Requests: []Request{fine, late, slow, long, single, silent, {Error: "cut: x", ErrorKind: "cut"}, fine}}
 	if g := r.Goodput(slo); g.Good != 3 || g.Share != 3.0/8 || g.RequestsPerSecond != 1.5 {
 		t.Errorf("got %+v, want 3 of 8, 1.5 a second", g)
@@ -25,5 +25,16 @@ func TestGoodputCountsFromTheIntendedTime(t *testing.T) {
 	}
 	if g := r.Goodput(SLO{"e2el": 1200 * ms}); g.Good != 5 {
 		t.Errorf("whole answers alone: got %+v, want 5: the late one is not among them", g)
+	}
+}
+
+// Tokens that nobody counted meet no limit of the time per token.
+func TestGoodputOfUnknownTokens(t *testing.T) {
+	r := Result{Duration: time.Second, Requests: []Request{{FirstText: 1, Latency: time.Hour}}}
+	if g := r.Goodput(SLO{"tpot": time.Millisecond}); g.Good != 0 {
+		t.Errorf("got %+v, want none", g)
+	}
+	if g := r.Goodput(SLO{"ttft": time.Millisecond}); g.Good != 1 {
+		t.Errorf("first text alone: got %+v, want 1", g)
 	}
 }

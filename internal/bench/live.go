@@ -101,6 +101,9 @@ func (t *teller) count(r Request) {
 		t.messages += 1 + len(r.ITLs)
 		t.tokens += r.OutputTokens
 	}
+	if r.FirstText == 0 { // an answer without text
+		return
+	}
 	_ = t.firsts.RecordValue(int64(r.FirstText)) // one of ten hours is beyond what is shown
 	if t.p.Done <= exactFirsts {
 		t.p.TTFT = t.median()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -118,6 +119,27 @@ func (l loadFlags) listen(ctx context.Context, stderr io.Writer) (watch func(Wor
 	}
 	fmt.Fprintf(stderr, "metrics at %s\n", x.url())
 	return x.watch, x.close, nil
+}
+
+// writable says before anything is measured that a file of --csv or --hdr
+// cannot be written.
+func (l loadFlags) writable() error {
+	for _, path := range []string{l.csv, l.hdr} {
+		if path == "" {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			return fmt.Errorf("bench: %s is a folder", path)
+		}
+		f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp*")
+		if err != nil {
+			return fmt.Errorf("bench: %w", err)
+		}
+		if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
+			return fmt.Errorf("bench: %w", err)
+		}
+	}
+	return nil
 }
 
 // write leaves the files of --csv and --hdr.

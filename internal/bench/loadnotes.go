@@ -17,7 +17,11 @@ func (r Result) loadNotes() []string {
 		add("warning: requests waited up to %v in the client for a place", short(s.QueuedMax))
 	}
 	if s := r.Steady(); s != nil && r.Workload.Trace == nil {
-		add("between ramp and drain, %v to %v: %.2f req/s, %.1f output tok/s", short(s.From), short(s.To), s.RequestsPerSecond, s.OutputPerSecond)
+		output := ""
+		if s.Unknown == 0 {
+			output = fmt.Sprintf(", %.1f output tok/s", s.OutputPerSecond)
+		}
+		add("between ramp and drain, %v to %v: %.2f req/s%s", short(s.From), short(s.To), s.RequestsPerSecond, output)
 	}
 	if slo := r.Workload.SLO; len(slo) > 0 {
 		g := r.Goodput(slo)

@@ -15,7 +15,7 @@ func measure(ctx context.Context, l *loop, s side, ps []plan, progress func(Prog
 	defer stop()
 	before := s.metrics(ctx)
 	waited, known := starved()
-	collect := quiet()
+	collect := quiet(gapBytes(ps))
 	pauses, cpu := pausesFrom(), cpuTime()
 	xs, stopped := l.run(ctx, ps)
 	r := Result{Started: l.started, Duration: time.Duration(l.clock.now() - l.origin)}

@@ -105,7 +105,9 @@ func (x *exporter) watch(w Workload) func(Progress) {
 		}
 		x.requests.WithLabelValues(label, "ok").Inc()
 		x.tokens.WithLabelValues(label).Add(float64(q.OutputTokens))
-		x.first.WithLabelValues(label).Observe(q.FirstText.Seconds())
+		if q.FirstText > 0 {
+			x.first.WithLabelValues(label).Observe(q.FirstText.Seconds())
+		}
 		x.e2el.WithLabelValues(label).Observe(q.Latency.Seconds())
 	}
 }

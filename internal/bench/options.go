@@ -110,11 +110,20 @@ func (o *options) check() error {
 	if err := o.checkBackend(); err != nil {
 		return refuse("%v", err)
 	}
+	switch ratio := o.work.RangeRatio; {
+	case !(ratio > 0 && ratio <= 1):
+		return refuse("--random-range-ratio %v: want a number above 0 up to 1", ratio)
+	case o.work.IdleTimeout < 0:
+		return refuse("--idle-timeout %v must not be negative", o.work.IdleTimeout)
+	}
 	if needed := !o.own.asked && o.work.Trace == nil; o.dataset != "random" && (needed || o.dropIn.dataset) {
 		return refuse("dataset %q is not supported, by the reference neither: give --dataset-name random", o.dataset)
 	}
 	if o.target.URL == "" {
 		o.target.URL = fmt.Sprintf("http://%s:%d", o.host, o.port)
+	}
+	if err := checkUser(o.target.URL); err != nil {
+		return refuse("%v", err)
 	}
 	if err := o.checkLists(); err != nil {
 		return refuse("%v", err)

@@ -103,8 +103,9 @@ func (o options) works() []Workload {
 		return []Workload{o.work}
 	}
 	var ws []Workload
-	for _, c := range o.own.concs {
+	for i, c := range o.own.concs {
 		w := o.work
+		w.Seed += int64(i) << 32 // other prompts, the same lengths
 		w.Concurrency, w.Requests = c, o.own.requests
 		if w.Requests == 0 {
 			w.Requests = 10 * max(c, 1)

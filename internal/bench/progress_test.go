@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
 	"golang.org/x/sys/unix"
 )
 
@@ -110,5 +111,14 @@ func TestTerminalIsKnown(t *testing.T) {
 	defer plain.Close()
 	if isTerminal(plain) {
 		t.Error("a device without lines was taken for a terminal")
+	}
+}
+
+// An answer without text has no first one.
+func TestAnswerWithoutTextIsNoFirstText(t *testing.T) {
+	c := &teller{firsts: hdr.New(hdrLowest, hdrHighest, hdrDigits)}
+	c.count(Request{})
+	if n := c.firsts.TotalCount(); n != 0 || c.p.Done != 1 || c.p.TTFT != 0 {
+		t.Errorf("%d first texts, progress %+v", n, c.p)
 	}
 }

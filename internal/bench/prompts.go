@@ -31,11 +31,12 @@ func (s side) prompts(ctx context.Context, w Workload, phase string, n int) (she
 		drawn.Seed++ // other lengths and other prompts than the measured ones
 	}
 	d := draw(drawn, n, vocabulary)
+	d.moved(w.Seed, vocabulary)
 	d.prefix = draw(w, 0, vocabulary).prefix // but the same prefix
 	var made sheet
 	switch w.Prompts {
 	case IDs:
-		made = idPrompts(d, w, vocabulary)
+		made = idPrompts(d, vocabulary)
 	case Texts:
 		made, err = s.textPrompts(ctx, d, w, vocabulary)
 	default:
@@ -73,13 +74,10 @@ func (s side) vocabulary(ctx context.Context, w Workload) (int, error) {
 // idPrompts are the reference's token ids. Where two prompts would begin with
 // the same id, and share a part of the prefix cache, the later one begins
 // behind it.
-func idPrompts(d dataset, w Workload, vocabulary int) sheet {
+func idPrompts(d dataset, vocabulary int) sheet {
 	made := sheet{tokenized: true}
 	taken := make(map[int]bool, len(d.offsets))
-	again := int(w.Seed >> 32) // a run that is measured once more has other prompts
-	again = (again*7919%vocabulary + vocabulary) % vocabulary
 	for i := range d.offsets {
-		d.offsets[i] += again
 		for range vocabulary {
 			if first := (d.offsets[i] + i) % vocabulary; !taken[first] {
 				taken[first] = true

@@ -237,3 +237,27 @@ func TestWordsHaveTheLengthThatWasDrawn(t *testing.T) {
 		}
 	})
 }
+
+// The points of a sweep and what is measured again have seeds and prompts of
+// their own, and the same lengths.
+func TestPromptsOfASweepDiffer(t *testing.T) {
+	o := options{work: Workload{Seed: 7}, own: own{asked: true, concs: []int{1, 2}, requests: 2}}
+	first, second := o.works()[0], o.works()[1]
+	if first.Seed != 7 || second.Seed != 7+1<<32 {
+		t.Errorf("seeds %d and %d", first.Seed, second.Seed)
+	}
+	for _, kind := range []string{IDs, Texts} {
+		sent := map[string]bool{}
+		for _, seed := range []int64{first.Seed, second.Seed, first.Seed + 2<<32} {
+			l := &letters{}
+			r := l.measure(t, Workload{Requests: 1, InputTokens: 5, Prompts: kind, Seed: seed})
+			if r.Requests[0].InputTokens != 5 || len(l.prompts) != 1 {
+				t.Errorf("%s: %d prompts, %d tokens", kind, len(l.prompts), r.Requests[0].InputTokens)
+			}
+			sent[string(l.prompts[0])] = true
+		}
+		if len(sent) != 3 {
+			t.Errorf("%s: three measurements sent %v", kind, sent)
+		}
+	}
+}

@@ -31,7 +31,7 @@ func TestQuiet(t *testing.T) {
 		t.Fatal("64 MiB of garbage were never collected: the test says nothing")
 	}
 	slots := runtime.GOMAXPROCS(0)
-	first, second := quiet(), quiet()
+	first, second := quiet(0), quiet(0)
 	if n := runtime.GOMAXPROCS(0); n < quietSlots || n < slots {
 		t.Errorf("%d slots, want at least %d", n, max(slots, quietSlots))
 	}
@@ -48,5 +48,32 @@ func TestQuiet(t *testing.T) {
 	}
 	if n := runtime.GOMAXPROCS(0); n != slots {
 		t.Errorf("%d slots, want the %d of before", n, slots)
+	}
+}
+
+// What is planned is room, and a lower limit of the process stays.
+func TestQuietRoom(t *testing.T) {
+	const planned = 8 << 30
+	limit := func() int64 { return debug.SetMemoryLimit(-1) }
+	defer debug.SetMemoryLimit(limit())
+	debug.SetMemoryLimit(1 << 50)
+	first := quiet(planned)
+	before := limit()
+	if before < planned+quietRoom || before > 2*planned {
+		t.Errorf("limit %d, want room for %d more", before, planned+quietRoom)
+	}
+	second := quiet(planned)
+	if l := limit(); l != before+planned {
+		t.Errorf("limit %d of two measurements, want %d", l, before+planned)
+	}
+	first()
+	second()
+	debug.SetMemoryLimit(1 << 30)
+	defer quiet(planned)()
+	if l := limit(); l != 1<<30 {
+		t.Errorf("limit %d, want the process's %d", l, 1<<30)
+	}
+	if n := gapBytes([]plan{{output: 100}, {output: 28}}); n != 2048 {
+		t.Errorf("%d bytes of 128 tokens, want 2048", n)
 	}
 }

@@ -251,7 +251,11 @@ func attemptList(into *object, attempts []Result) string {
 		o.raw("seed", strconv.FormatInt(a.Workload.Seed, 10))
 		o.integer("completed", t.Completed)
 		o.integer("failed", t.Failed)
-		o.float("total_token_throughput", t.TokensPerSecond)
+		if t.Unknown == 0 {
+			o.float("total_token_throughput", t.TokensPerSecond)
+		} else {
+			o.null("total_token_throughput")
+		}
 		o.float("median_ttft_ms", a.Stats("ttft", nil).scaled(1000).Median)
 		o.float("median_tpot_ms", a.Stats("tpot", nil).scaled(1000).Median)
 		o.object("health", a.Health.object())

@@ -12,7 +12,7 @@ package bench
 //	session, turn           of a trace; not there without one
 //	intended_first_text     statistics of the first text from the intended time
 //	intended_e2el           statistics of the whole answer from there
-//	steady                  throughput between ramp and drain; null when the cap was never reached
+//	steady                  throughput between ramp and drain; null when the cap was never reached, its tokens when nobody counted them
 //	goodput                 by corrected times; null without limits
 //	percentile_bounds       percentiles with what they are below of at 95 % confidence; null = too few requests
 func (r Result) writeLoad(o *object, meta RawMeta) {

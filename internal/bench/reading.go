@@ -83,18 +83,20 @@ func blank(line []byte) bool {
 }
 
 // reading is the reference's record of the finished exchange, nil where there
-// is no reference for this API.
+// is no reference for this API. It changes nothing: others than the measuring
+// thread ask for it too.
 func (x *exchange) reading() *Reading {
 	if x.dialect != nil && x.dialect.own {
 		return nil
 	}
-	if x.choices == 0 && !x.chat {
-		x.gaveUp("no message with choices arrived")
+	seen := x.ref
+	if seen.failure == "" && x.choices == 0 && !x.chat {
+		seen.failure, seen.first, seen.gaps = "no message with choices arrived", x.first, len(x.itls)
 	}
-	ref := &Reading{Error: x.ref.failure, Tokens: int(x.ref.tokens)}
+	ref := &Reading{Error: seen.failure, Tokens: int(seen.tokens)}
 	first := x.first
 	if ref.Error != "" {
-		first, ref.Gaps, ref.Tokens = x.ref.first, x.ref.gaps, 0
+		first, ref.Gaps, ref.Tokens = seen.first, seen.gaps, 0
 	} else {
 		ref.Gaps = len(x.itls)
 		if x.marker > 0 {

@@ -247,3 +247,15 @@ func TestReadingEqualsTheLiteralOne(t *testing.T) {
 		}
 	})
 }
+
+// A record may be asked for by several at a time.
+func TestReadingChangesNothing(t *testing.T) {
+	x := &exchange{}
+	got := x.reading()
+	if got == nil || got.Error != "no message with choices arrived" || got.TTFT != 0 || got.Gaps != 0 || got.Tokens != 0 {
+		t.Errorf("got %+v", got)
+	}
+	if x.ref != (reading{}) {
+		t.Errorf("the exchange was changed: %+v", x.ref)
+	}
+}

@@ -103,8 +103,20 @@ func places(addr unix.Sockaddr, w Workload) (Headroom, int, error) {
 	return room, 0, nil
 }
 
+// checkUser refuses a URL with a user and a password in it, without repeating
+// them: it would stand in every line that names the target.
+func checkUser(target string) error {
+	if strings.Contains(target, "@") {
+		return errors.New("target: a URL with a user or a password is not taken: want http://host:port")
+	}
+	return nil
+}
+
 // address finds out where a target listens.
 func address(ctx context.Context, target string) (unix.Sockaddr, error) {
+	if err := checkUser(target); err != nil {
+		return nil, err
+	}
 	u, err := url.Parse(target)
 	if err != nil {
 		return nil, fmt.Errorf("target %q: %w", target, err)

@@ -146,6 +146,9 @@ func (s *shape) learn(b []byte) {
 	if ev.malformed || ev.timed || ev.failure != nil || s.full || len(b) > maxShape {
 		return
 	}
+	if bytes.IndexByte(b, '\n') >= 0 { // of several lines: the next one is compared with what may hold line ends
+		return
+	}
 	s.bytes = append(s.bytes, b...)
 }
 

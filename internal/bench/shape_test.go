@@ -77,3 +77,20 @@ func FuzzShape(f *testing.F) {
 		}
 	})
 }
+
+// What is compared with a message of several lines is not taken for one: the
+// second has a line that is no data.
+func TestShapeOfSeveralLines(t *testing.T) {
+	x := &exchange{delays: &delays{}, stamp: 1, keep: true}
+	c := newConn(func(*conn) {})
+	c.x, c.resp.Status = x, 200
+	c.beginBody()
+	c.plain([]byte("data: {\ndata: \"choices\":[{\"text\":\"a\"}]}\n\n"))
+	if x.kind != "" || string(x.text) != "a" {
+		t.Fatalf("got %q, %s", x.text, x.failure)
+	}
+	c.plain([]byte("data: {\n\"choices\":[{\"text\":\"b\"}]}\n\n"))
+	if x.kind != "stream" || x.failure != "message is not JSON: {" || string(x.text) != "a" {
+		t.Errorf("got %q, %s: %s", x.text, x.kind, x.failure)
+	}
+}

@@ -17,6 +17,7 @@ type Steady struct {
 	RequestsPerSecond float64       // requests, each by the share of its time that lies in it
 	OutputPerSecond   float64       // output tokens, by the time they came
 	TokensPerSecond   float64       // and prompts, by the time of their first text
+	Unknown           int           // requests of the run whose tokens nobody counted: above 0 the figures of tokens are none
 }
 
 // Steady is nil when the cap was never reached, or there is none.
@@ -25,7 +26,7 @@ func (r Result) Steady() *Steady {
 	if to <= from {
 		return nil
 	}
-	s := Steady{From: from, To: to, AtCap: full.Seconds() / (to - from).Seconds()}
+	s := Steady{From: from, To: to, AtCap: full.Seconds() / (to - from).Seconds(), Unknown: r.Totals(nil).Unknown}
 	inside := func(at time.Duration) bool { return at >= from && at < to }
 	requests, output, input := 0.0, 0.0, 0
 	for _, q := range r.Requests {
@@ -98,7 +99,12 @@ func (s Steady) object() *object {
 	o.float("share_at_cap", s.AtCap)
 	o.integer("completed", s.Completed)
 	o.float("request_throughput", s.RequestsPerSecond)
-	o.float("output_throughput", s.OutputPerSecond)
-	o.float("total_token_throughput", s.TokensPerSecond)
+	if s.Unknown == 0 {
+		o.float("output_throughput", s.OutputPerSecond)
+		o.float("total_token_throughput", s.TokensPerSecond)
+	} else {
+		o.null("output_throughput")
+		o.null("total_token_throughput")
+	}
 	return &o
 }

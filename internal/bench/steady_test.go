@@ -2,6 +2,7 @@ package bench
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 )
@@ -42,5 +43,22 @@ func TestNoSteadyState(t *testing.T) {
 	}
 	if s := (Result{Workload: Workload{Concurrency: 2}, Requests: []Request{q}}).Steady(); s != nil {
 		t.Errorf("the cap was never reached: got %+v", s)
+	}
+}
+
+// Tokens that nobody counted have no throughput, here as little as over the
+// whole run.
+func TestSteadyOfUnknownTokens(t *testing.T) {
+	r := Result{Duration: time.Second, Workload: Workload{Concurrency: 1}, Requests: []Request{{Ended: time.Second, FirstText: 1, Latency: time.Second}}}
+	spelled := r.Steady().object().String()
+	if !strings.Contains(spelled, `"request_throughput": 1.0, "output_throughput": null, "total_token_throughput": null`) {
+		t.Errorf("steady: %s", spelled)
+	}
+	if note := r.loadNotes()[0]; note != "between ramp and drain, 0s to 1s: 1.00 req/s" {
+		t.Errorf("note %q", note)
+	}
+	var o object
+	if spelled := attemptList(&o, []Result{r}); !strings.Contains(spelled, `"total_token_throughput": null`) || o.err != nil {
+		t.Errorf("attempts: %s, %v", spelled, o.err)
 	}
 }

@@ -80,7 +80,7 @@ func (r Result) notes() []string {
 	}
 	notes = append(notes, r.loadNotes()...)
 	if n.EarlyStops > 0 {
-		add("%d answers ended before %d tokens", n.EarlyStops, r.Workload.OutputTokens)
+		add("%d answers ended before the length asked for", n.EarlyStops)
 	}
 	prompt := 0
 	for _, q := range r.Requests {
