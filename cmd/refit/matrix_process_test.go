@@ -35,6 +35,9 @@ func peak(p *os.ProcessState) float64 {
 
 // The whole published catalogue fits into 64 MiB, program included.
 func TestFullSweepMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a program under the race detector takes twice the memory, and short runs are for that")
+	}
 	cmd, dir := publishedSweep(t)
 	out, err := cmd.Output()
 	if err != nil {
