@@ -33,6 +33,7 @@ func (d *dropIn) flags(f *pflag.FlagSet, w *Workload) {
 	f.IntVar(&w.SharedPrefix, "random-prefix-len", 0, "same as --shared-prefix")
 	f.IntVar(&w.Workers, "random-num-workers", 0, "workers among which the reference would cut the making of --prompts texts")
 	f.IntVar(&w.Workers, "num-workers", 0, "same as --random-num-workers")
+	f.BoolVar(&w.Corrected, "corrected", false, "the reference's keys of the raw file have refit's own reading of the streams, as a sweep wants it; else that of the reference client")
 	f.BoolVar(&d.template, "use-chat-template", false, "measure on the chat endpoint, where the server applies its template; the prompt is shorter by the template's tokens")
 	f.BoolVar(&d.dsv4, "dsv4", false, "refused: see --use-chat-template")
 	f.IntVar(&w.BestOf, "best-of", 1, "answers from which the server chooses")

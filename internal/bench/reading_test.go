@@ -259,3 +259,16 @@ func TestReadingChangesNothing(t *testing.T) {
 		t.Errorf("the exchange was changed: %+v", x.ref)
 	}
 }
+
+// A sweep wants what the server sent in the legacy keys too: the reference
+// would pass over usage that stands beside the last choice.
+func TestCorrectedKeysCountWhatTheServerSent(t *testing.T) {
+	r := Result{Requests: []Request{{OutputTokens: 2, TokensFrom: "usage", TTFT: time.Second, Latency: 2 * time.Second, Reference: &Reading{TTFT: time.Second, Latency: 2 * time.Second}}}}
+	if got, doubts := r.reference().Totals(nil).OutputTokens, r.legacyDoubts(); got != 0 || len(doubts) != 1 {
+		t.Errorf("reference's reading: got %d tokens, doubts %q, want none and one", got, doubts)
+	}
+	r.Workload.Corrected = true
+	if got, doubts := r.reference().Totals(nil).OutputTokens, r.legacyDoubts(); got != 2 || len(doubts) != 0 {
+		t.Errorf("corrected: got %d tokens, doubts %q, want 2 and none", got, doubts)
+	}
+}

@@ -55,7 +55,7 @@ run_benchmark_serving() {
     if [[ "${PROFILE:-0}" == "1" ]]; then
         prompts="$concurrency"
     fi
-    refit_beside load bench \
+    refit_beside load bench --corrected \
         --backend "$backend" \
         --base-url "${base_url:-http://127.0.0.1:$port}" \
         --model "$model" \
