@@ -40,10 +40,15 @@ func commands(e env) *cobra.Command {
 	return root
 }
 
-// args turns cobra's complaints about arguments into usage errors.
+// args turns cobra's complaints about arguments, and about flags that exclude
+// each other, into usage errors.
 func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, a []string) error {
-		if err := check(cmd, a); err != nil {
+		err := check(cmd, a)
+		if err == nil {
+			err = cmd.ValidateFlagGroups()
+		}
+		if err != nil {
 			return exit{exitUsage, err}
 		}
 		return nil

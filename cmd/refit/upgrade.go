@@ -15,7 +15,8 @@ import (
 
 func upgradeCommand(e env) *cobra.Command {
 	var to string
-	var dry, asJSON, wait, noWait bool
+	var dry, asJSON bool
+	var w waiting
 	cmd := &cobra.Command{
 		Use:   "upgrade FAMILY",
 		Short: "Move a family to a newer engine image: compare, edit, measure, judge, report",
@@ -26,9 +27,6 @@ lane is taken. Call it as often as you like: what is done is not done again.`,
   refit upgrade laba-fp8-cpu-sim --to v2.0.0-cpu`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, a []string) (err error) {
-			if wait && noWait {
-				return usage("--wait and --no-wait exclude each other")
-			}
 			pr := newProgress(e)
 			p, err := attach(cmd, env{e.stdin, e.stdout, pr, e.now})
 			if err != nil {
@@ -43,7 +41,7 @@ lane is taken. Call it as often as you like: what is done is not done again.`,
 			if err != nil {
 				return refusedIf(err, candidate.ErrNothingNewer)
 			}
-			st, err := upgrade(cmd, s, c, dry, p.Measures || wait || !noWait && isTerminal(e.stderr), p.Poll())
+			st, err := upgrade(cmd, s, c, dry, w.waits(e, p), p.Poll())
 			if err != nil {
 				return err
 			}
@@ -55,8 +53,7 @@ lane is taken. Call it as often as you like: what is done is not done again.`,
 	cmd.Flags().StringVar(&to, "to", "", "the image to move to: a reference, or a tag of the same repository")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only look: resolve, compare, rehearse; write nothing")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	cmd.Flags().BoolVar(&wait, "wait", false, "wait until there is an outcome (default on a terminal)")
-	cmd.Flags().BoolVar(&noWait, "no-wait", false, "return with exit code 4 instead of waiting")
+	w.flags(cmd)
 	return cmd
 }
 
