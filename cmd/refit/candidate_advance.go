@@ -51,6 +51,7 @@ func (w waiting) waits(e env, p *server.Parts) bool {
 func candidateAdvance(e env) *cobra.Command {
 	var asJSON bool
 	var w waiting
+	var room capacityFlags
 	cmd := &cobra.Command{
 		Use:   "advance FAMILY|ID",
 		Short: "Go on with a candidate that exists, as far as it goes",
@@ -61,8 +62,13 @@ being validated, 4 that it waits: call again.`,
   refit candidate advance laba-fp8-cpu-sim --json`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, a []string) error {
+			source, err := room.source()
+			if err != nil {
+				return err
+			}
 			var st candidate.Status
-			err := moving(cmd, e, a[0], func(ctx context.Context, p *server.Parts, s *candidate.Shepherd, c candidate.Candidate) (err error) {
+			err = moving(cmd, e, a[0], func(ctx context.Context, p *server.Parts, s *candidate.Shepherd, c candidate.Candidate) (err error) {
+				p.Room = source
 				st, err = upgrade(cmd, s, c, false, w.waits(e, p), p.Poll())
 				return err
 			})
@@ -75,5 +81,6 @@ being validated, 4 that it waits: call again.`,
 	workspaceFlag(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	w.flags(cmd)
+	room.flags(cmd)
 	return cmd
 }

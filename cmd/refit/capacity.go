@@ -3,14 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/refit-bench/refit/internal/candidate"
 	"github.com/refit-bench/refit/internal/gate"
 	"github.com/refit-bench/refit/internal/result/api"
-	"github.com/refit-bench/refit/internal/workspace"
+	"github.com/refit-bench/refit/internal/server"
 )
 
 func capacityCommand(e env) *cobra.Command {
@@ -70,9 +69,6 @@ least one is not eligible.`,
 	return cmd
 }
 
-// maxSinfo bounds a record: a line of 64 bytes for each of 250,000 nodes.
-const maxSinfo = 16 << 20
-
 // capacityQuestion is how the command was called.
 type capacityQuestion struct {
 	clusters               []string
@@ -93,22 +89,13 @@ func (q capacityQuestion) check() error {
 	return nil
 }
 
-// ask reads the answer. The time is taken after that: reading may be slow.
+// ask reads the answer.
 func (q capacityQuestion) ask(ctx context.Context, e env) (candidate.Capacity, error) {
+	source := server.CapacitySource{Status: q.status, KeyFile: q.keyFile}
 	if q.sinfo != "" {
-		src, err := workspace.ReadFile(q.sinfo, maxSinfo)
-		return candidate.SinfoCapacity(q.clusters[0], src, e.now()), err
+		source.Sinfo = map[string]string{q.clusters[0]: q.sinfo}
 	}
-	source := api.Source{Name: q.status}
-	if q.keyFile != "" {
-		key, err := workspace.ReadPrivate(q.keyFile)
-		if err != nil {
-			return candidate.Capacity{}, fmt.Errorf("key: %w", err)
-		}
-		source.Key = strings.TrimSpace(string(key))
-	}
-	src, err := source.Read(ctx)
-	return candidate.StatusCapacity(src, e.now()), err
+	return source.Ask(ctx, e.now)
 }
 
 // clusterAnswer is a line of `refit capacity check --json`.

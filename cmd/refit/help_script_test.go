@@ -182,6 +182,8 @@ func (x *exampler) run(t *testing.T, line string) {
 		}
 	case "capacity":
 		x.clusters(t)
+	case "wave":
+		x.wave(t)
 	case "compare":
 		x.history(t)
 	case "changelog":

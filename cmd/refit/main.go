@@ -14,6 +14,7 @@
 //	refit upgrade FAMILY --dry-run
 //	refit upgrade FAMILY --to IMAGE
 //	refit candidate show FAMILY
+//	refit wave plan
 //	refit why PR
 //	refit compare A B
 //	refit serve

@@ -32,7 +32,7 @@ func commands(e env) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit{exitUsage, err} })
 	root.AddCommand(
 		statusCommand(e), upgradeCommand(e), candidateCommand(e), compareCommand(e), doctorCommand(e), whyCommand(e),
-		capacityCommand(e),
+		capacityCommand(e), waveCommand(e),
 		matrixCommand(e), changelogCommand(e), labCommand(e), serveCommand(e), initCommand(e), configCommand(e), versionCommand(e),
 		ciCommand(e), jobCommand(e), benchCommand(e), evalCommand(e), simCommand(e),
 	)

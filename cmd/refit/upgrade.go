@@ -17,6 +17,7 @@ func upgradeCommand(e env) *cobra.Command {
 	var to string
 	var dry, asJSON bool
 	var w waiting
+	var room capacityFlags
 	cmd := &cobra.Command{
 		Use:   "upgrade FAMILY",
 		Short: "Move a family to a newer engine image: compare, edit, measure, judge, report",
@@ -27,12 +28,17 @@ lane is taken. Call it as often as you like: what is done is not done again.`,
   refit upgrade laba-fp8-cpu-sim --to v2.0.0-cpu`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, a []string) (err error) {
+			source, err := room.source()
+			if err != nil {
+				return err
+			}
 			pr := newProgress(e)
 			p, err := attach(cmd, env{e.stdin, e.stdout, pr, e.now})
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, p.Close()) }()
+			p.Room = source
 			s, err := p.Shepherd(pr.Event)
 			if err != nil {
 				return err
@@ -54,6 +60,7 @@ lane is taken. Call it as often as you like: what is done is not done again.`,
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only look: resolve, compare, rehearse; write nothing")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	w.flags(cmd)
+	room.flags(cmd)
 	return cmd
 }
 

@@ -129,25 +129,34 @@ func (w *work) read(ctx context.Context) error {
 // work tree holds nor what the candidate's head proposes about its own
 // judgement counts. Where things are (forge, executor, images) is this machine's.
 func (w *work) obeyBase(ctx context.Context) error {
-	fsys, err := w.Tree(ctx, w.c.Base)
+	s, err := w.Shepherd.obeying(ctx, w.c.Base)
 	if err != nil {
-		return fmt.Errorf("candidate %s: base: %w", w.c.ID, err)
+		return fmt.Errorf("candidate %s: %w", w.c.ID, err)
+	}
+	w.Shepherd = s
+	return nil
+}
+
+// obeying is the same Shepherd with policy and evals of a commit.
+func (s *Shepherd) obeying(ctx context.Context, base string) (*Shepherd, error) {
+	fsys, err := s.Tree(ctx, base)
+	if err != nil {
+		return nil, fmt.Errorf("base: %w", err)
 	}
 	src, err := fs.ReadFile(fsys, workspace.ConfigName)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return s, nil
 	}
 	if err != nil {
-		return fmt.Errorf("candidate %s: base: %w", w.c.ID, err)
+		return nil, fmt.Errorf("base: %w", err)
 	}
-	base, _, err := workspace.ParseConfig(src, workspace.ConfigName)
+	config, _, err := workspace.ParseConfig(src, workspace.ConfigName)
 	if err != nil {
-		return fmt.Errorf("candidate %s: base %.12s: %w", w.c.ID, w.c.Base, err)
+		return nil, fmt.Errorf("base %.12s: %w", base, err)
 	}
-	s := *w.Shepherd
-	s.Config.Policy, s.Config.Evals = base.Policy, base.Evals
-	w.Shepherd = &s
-	return nil
+	other := *s
+	other.Config.Policy, other.Config.Evals = config.Policy, config.Evals
+	return &other, nil
 }
 
 func (w *work) walk(ctx context.Context, steps []Step) (Status, error) {

@@ -10,7 +10,7 @@ import "context"
 // Steps before propose only look: after a crash they are simply done again.
 var Lifecycle = []Step{
 	{"doctor", Resolve, everySession, always, (*work).doctor},         // identity, rights, labels, workflows, clock, disk
-	{"resolve", Resolve, byFamilyAndBase, always, (*work).resolve},    // tag to digest, right lane, not already there
+	{"resolve", Resolve, byFamilyAndBase, always, (*work).resolve},    // tag to digest, right lane, not already there; room
 	{"inspect", Resolve, byDigestsAndRecipe, always, (*work).inspect}, // what the recipe's flags mean in both engines
 	{"rehearse", Resolve, byEdits, always, (*work).rehearse},          // every later write, dry; the baseline, computed
 	{"propose", Resolve, byCandidate, hasCapacity, (*work).propose},   // claim, commit, draft pull request

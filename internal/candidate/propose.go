@@ -38,6 +38,15 @@ func hasCapacity(ctx context.Context, w *work) error {
 	return nil
 }
 
+// roomForEdits is hasCapacity before anything is prepared. A rehearsal prepares
+// all the same, and what has been proposed is not ended by it.
+func roomForEdits(ctx context.Context, w *work) error {
+	if w.dry || w.claimed {
+		return nil
+	}
+	return hasCapacity(ctx, w)
+}
+
 // propose claims the family, commits the edits through the forge's git data
 // (never through somebody's work tree) and opens the draft.
 func (w *work) propose(ctx context.Context) (any, error) {

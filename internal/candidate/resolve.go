@@ -54,7 +54,7 @@ func (w *work) resolve(ctx context.Context) (any, error) {
 		return nil, fmt.Errorf("lane %s is not lane %s: name the image with --to to cross lanes", newLane, oldLane)
 	}
 	r.Lane = newLane
-	return r, nil
+	return r, roomForEdits(ctx, w)
 }
 
 func (w *work) digest(ctx context.Context, name string) (image.Image, error) {

@@ -85,13 +85,11 @@ func (s *Shepherd) target(ctx context.Context, current, to string) (string, stri
 	if err != nil {
 		return "", "", err // names the repository
 	}
-	newest, ok := image.Newest(tags, cur.Tag)
-	if !ok || newest == cur.Tag {
+	newer, release := follower(cur, tags)
+	if newer == "" {
 		return "", "", fmt.Errorf("%s: %w", current, ErrNothingNewer)
 	}
-	release, _, _ := image.Lane(newest)
-	cur.Tag, cur.Digest = newest, ""
-	return cur.String(), release, nil
+	return newer, release, nil
 }
 
 func sameTarget(image, to string) bool {

@@ -13,12 +13,21 @@ const (
 
 // pages collects a list over all of its pages; a failed page fails the list.
 func pages[T any](list func(github.ListOptions) ([]T, *github.Response, error)) ([]T, error) {
+	all, err := somePages(list)
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// somePages is pages, and returns what it has when one fails.
+func somePages[T any](list func(github.ListOptions) ([]T, *github.Response, error)) ([]T, error) {
 	var all []T
 	options := github.ListOptions{Page: 1, PerPage: pageSize}
 	for range maxPages {
 		items, resp, err := list(options)
 		if err != nil {
-			return nil, err
+			return all, err
 		}
 		all = append(all, items...)
 		if resp.NextPage <= options.Page {
@@ -26,5 +35,5 @@ func pages[T any](list func(github.ListOptions) ([]T, *github.Response, error)) 
 		}
 		options.Page = resp.NextPage
 	}
-	return nil, errors.New("too many pages")
+	return all, errors.New("too many pages")
 }

@@ -115,16 +115,13 @@ func (c *Client) RemoveLabel(ctx context.Context, n int, label string) error {
 const maxFiles = 3000
 
 // ChangedFiles returns the paths a pull request touches; a rename counts both
-// names. It fails when the list may be incomplete.
+// names. It fails when the list may be incomplete, and returns what is known of it.
 func (c *Client) ChangedFiles(ctx context.Context, n int) ([]string, error) {
-	files, err := pages(func(o github.ListOptions) ([]*github.CommitFile, *github.Response, error) {
+	files, err := somePages(func(o github.ListOptions) ([]*github.CommitFile, *github.Response, error) {
 		return c.gh.PullRequests.ListFiles(ctx, c.Repository.Owner, c.Repository.Name, n, &o)
 	})
 	if err == nil && len(files) >= maxFiles {
 		err = errors.New("list of files may be incomplete")
-	}
-	if err != nil {
-		return nil, c.fail(err, "files of pull %d", n)
 	}
 	var paths []string
 	for _, f := range files {
@@ -133,7 +130,7 @@ func (c *Client) ChangedFiles(ctx context.Context, n int) ([]string, error) {
 			paths = append(paths, before)
 		}
 	}
-	return paths, nil
+	return paths, c.fail(err, "files of pull %d", n)
 }
 
 func pullOf(p *github.PullRequest) Pull {

@@ -46,11 +46,7 @@ func (r Runners) Cluster(label string) string {
 	if len(r.Labels[label]) == 0 {
 		return ""
 	}
-	worker := r.Labels[label][0]
-	if i := strings.LastIndexByte(worker, '_'); i > 0 {
-		return worker[:i]
-	}
-	return worker
+	return namedAfter(r.Labels[label][0])
 }
 
 var sha256Form = regexp.MustCompile(`^[0-9a-f]{64}$`)

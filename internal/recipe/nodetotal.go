@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"strconv"
 	"strings"
 
@@ -21,15 +20,8 @@ const overlays = "multi_node/srt-slurm-recipes"
 // "recipes/...", among the overlays of the scripts folder.
 func NodeTotals(checkout fs.FS, scripts string) func(setting string) (nodes int, found bool, err error) {
 	return func(setting string) (int, bool, error) {
-		name, variant, _ := strings.Cut(setting, ":")
-		names := []string{path.Clean(name)}
-		if rest, ok := strings.CutPrefix(names[0], "recipes/"); ok {
-			names = append(names, path.Join(scripts, overlays, rest))
-		}
+		names, variant := enginePaths(scripts, setting)
 		for _, n := range names {
-			if !fs.ValidPath(n) || n == "." {
-				continue // it cannot be in the checkout
-			}
 			src, err := readFile(checkout, n)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue

@@ -36,7 +36,7 @@ type plan struct {
 	Runner       string `json:"runner"`
 	ISL          *int   `json:"isl"`
 	OSL          *int   `json:"osl"`
-	Conc         int    `json:"conc"`
+	Conc         single `json:"conc"`
 	Disagg       *truth `json:"disagg"`
 	Scenario     string `json:"scenario-type"`
 	Offloading   string `json:"kv-offloading"`
@@ -52,6 +52,24 @@ type engine struct {
 	PCP    int   `json:"pcp-size"`
 	EP     int   `json:"ep"`
 	DPAttn truth `json:"dp-attn"`
+}
+
+// single is an integer, or a list of one: rows of several nodes list concurrencies.
+type single int
+
+func (s *single) UnmarshalJSON(src []byte) error {
+	var list []int
+	if len(src) > 0 && src[0] == '[' {
+		if err := json.Unmarshal(src, &list); err != nil {
+			return err
+		}
+		if len(list) != 1 {
+			return fmt.Errorf("conc: want one concurrency, got %d", len(list))
+		}
+		*s = single(list[0])
+		return nil
+	}
+	return json.Unmarshal(src, (*int)(s))
 }
 
 type role struct {
@@ -88,7 +106,7 @@ func PublishedAs(row matrix.Row) (Published, error) {
 	if p.Runner == "" || p.Framework == "" || p.Conc <= 0 || (p.Model == "" && p.ModelPrefix == "") {
 		return Published{}, fmt.Errorf("plan row: model, runner, framework and conc are required")
 	}
-	out := Published{BenchmarkType: SingleTurn, OffloadMode: "off", ISL: p.ISL, OSL: p.OSL, Conc: p.Conc,
+	out := Published{BenchmarkType: SingleTurn, OffloadMode: "off", ISL: p.ISL, OSL: p.OSL, Conc: int(p.Conc),
 		Display: DisplayName(p.ModelPrefix, p.Model)}
 	if strings.HasPrefix(p.Scenario, "agentic") {
 		out.BenchmarkType, out.ISL, out.OSL = AgenticTraces, nil, nil

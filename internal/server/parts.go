@@ -35,6 +35,10 @@ type Parts struct {
 	Own       bool // this process hosts them
 	Measures  bool // this process measures: what runs ends with it
 
+	// Room is where clusters are asked for room before anything is measured; it
+	// may be set before the first use.
+	Room CapacitySource
+
 	token    string
 	host     *Host
 	now      func() time.Time
@@ -269,16 +273,6 @@ func (p *Parts) trees(c *forge.Client) func(context.Context, string) (fs.FS, err
 // commitForm is a commit by its full name: a branch of the checkout may be
 // somewhere else than the forge's.
 var commitForm = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
-
-// capacity: a forge runs what it has runners for and queues the others, so there
-// is always room for one more. The embedded one does one at a time.
-func (p *Parts) capacity(_ context.Context, runner string) gate.Verdict {
-	v := gate.Verdict{Gate: "capacity", Answer: gate.Pass, Reason: "local executor: runs of " + runner + " queue on this machine"}
-	if elsewhere(p.Workspace) {
-		v.Reason = "runs of " + runner + " queue at the forge"
-	}
-	return v
-}
 
 // minFree is the free space below which doctor refuses to start.
 const minFree = 1 << 30
