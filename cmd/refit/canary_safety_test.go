@@ -103,35 +103,43 @@ func TestSecretsStayWhereTheyAre(t *testing.T) {
 	for name, value := range canaries {
 		t.Setenv(name, value)
 	}
+	spyOnGit(t, spy)
 	var said bytes.Buffer
-	for _, args := range [][]string{
-		{"refit", "config"}, {"refit", "config", "--json"}, {"refit", "doctor"}, {"refit", "doctor", "--json"},
-		{"refit", "upgrade", toyFamily, "--dry-run"}, {"refit", "upgrade", toyFamily, "--dry-run", "--json"},
-		{"refit", "upgrade", "nosuch"}, {"refit", "candidate", "list", "--json"}, {"refit", "candidate", "show", toyFamily},
-		{"refit", "status", "--offline"}, {"refit", "status", "--offline", "--json"}, {"refit", "matrix", "full-sweep"}, {"refit", "matrix", "check", "--json"},
-		{"refit", "matrix", "explain", toyFamily + ":1", "-v"}, {"refit", "matrix", "explain", toyFamily + ":1", "--json"}, {"refit", "matrix", "plan"},
-		{"refit", "changelog", "check", "--base", "HEAD"}, {"refit", "why", "1"}, {"refit", "init", "--github", "--dry-run"},
-		{"refit", "candidate", "advance", toyFamily}, {"refit", "candidate", "check-final", toyFamily}, {"refit", "candidate", "check-stop", toyFamily},
-		{"refit", "candidate", "stop", toyFamily, "--reason", "Asked"}, {"refit", "capacity", "check", "--cluster", "a", "--status", "refit.yaml", "--key-file", ".refit/token"},
-		{"withserve", ws, "refit", "doctor"}, {"refit", "ci", "run-sweep", "--event", pushEvent(t, ws), "--out", filepath.Join(dir, "out"), "--run-id", "7"},
-	} {
-		cmd := exec.Command(args[0], args[1:]...)
-		cmd.Dir, cmd.Stdout, cmd.Stderr = ws, &said, &said
-		_ = cmd.Run() // some of them are meant to end with an error
+	c := newCanary(t, ws, filepath.Join(dir, "out"))
+	calls := everyCall(t)
+	commented, changelog := false, slices.IndexFunc(calls, isChangelog)
+	for _, line := range calls[:changelog] {
+		if !commented && !strings.HasPrefix(line, "refit upgrade ") {
+			c.comment(t, &said) // the upgrade has made its pull request
+			commented = true
+		}
+		c.call(t, line, &said)
 	}
+	c.call(t, "withserve . refit doctor", &said)
 	secrets := slices.Collect(maps.Values(canaries))
 	token, err := os.ReadFile(filepath.Join(ws, ".refit/token"))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &said)
 	}
 	secrets = append(secrets, fileCanary, remoteCanary, strings.TrimSpace(string(token)))
-	checkSpied(t, spy, secrets, "job", "bench", "eval", "sim")
+	children := slices.Compact(slices.Sorted(maps.Values(canaryChildren)))
+	checkSpied(t, spy, secrets, children...)
 
 	hosted(t, ws, &said)
-	checkSpied(t, spy, secrets, "ci", "job", "bench", "eval", "sim")
+	checkSpied(t, spy, secrets, append(children, "ci")...)
 
+	for _, line := range calls[changelog:] {
+		c.call(t, line, &said)
+	}
 	secrets = append(secrets, spelled(passedCanary, mirrorCanary, headerCanary)...)
-	holds(t, "output", said.Bytes(), secrets)
+	secrets = append(secrets, feedCanary)
+	holds(t, "output", said.Bytes(), append(secrets, commentCanary))
+	toldGit, err := os.ReadFile(filepath.Join(spy, "git.args"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds(t, "arguments of git", toldGit, append(secrets, commentCanary))
+	keptComments(t, filepath.Join(ws, ".refit"))
 	for _, root := range []string{filepath.Join(ws, ".refit"), filepath.Join(dir, "out")} {
 		searchFiles(t, root, secrets)
 	}

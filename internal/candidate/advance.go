@@ -39,7 +39,8 @@ type work struct {
 	shut     bool               // somebody else holds the lease
 	leased   string             // commit of the lease we hold, "" when we hold none
 
-	left map[[2]int64][]forge.Artifact // by run and attempt
+	left  map[[2]int64][]forge.Artifact // by run and attempt
+	parts map[int64]map[string][]byte   // of artifacts that points left, by id
 
 	pull *forge.Pull // looked up at most once between two writes
 	tree map[string]treeView
@@ -103,7 +104,7 @@ func (s *Shepherd) Rehearse(ctx context.Context, c Candidate) (Status, error) {
 }
 
 func (s *Shepherd) open(ctx context.Context, c Candidate) (*work, error) {
-	w := &work{Shepherd: s, c: c, now: s.Now(), tree: map[string]treeView{}, left: map[[2]int64][]forge.Artifact{}}
+	w := &work{Shepherd: s, c: c, now: s.Now(), tree: map[string]treeView{}, left: map[[2]int64][]forge.Artifact{}, parts: map[int64]map[string][]byte{}}
 	return w, w.read(ctx)
 }
 

@@ -19,9 +19,10 @@ type Certified struct {
 	RunID    int64             `json:"run-id"`
 	Attempt  int               `json:"run-attempt"`
 	Head     string            `json:"head"`
-	Rounds   int               `json:"rounds"`   // further sweeps beyond the first
-	Sweeps   int               `json:"sweeps"`   // that stand behind the verdicts
-	Verdicts map[string]string `json:"verdicts"` // throughput, tpot, accuracy; ttft is reported only
+	Rounds   int               `json:"rounds"`            // further sweeps beyond the first
+	Sweeps   int               `json:"sweeps"`            // that stand behind the verdicts
+	Origins  []report.Origin   `json:"origins,omitempty"` // of the shown figures, when several attempts of the run measured them
+	Verdicts map[string]string `json:"verdicts"`          // throughput, tpot, accuracy; ttft is reported only
 	Gates    []gate.Verdict    `json:"gates"`
 	Result   compare.Result    `json:"result"`
 	URL      string            `json:"url"`
@@ -128,7 +129,7 @@ func (w *work) judge(ctx context.Context, v treeView) (Certified, attempt, error
 	}
 	res := compare.Compare(compare.ByRun(rows), measured, evals, answers)
 	a.verdicts = &res
-	c := Certified{RunID: a.run.ID, Attempt: a.run.Attempt, Head: a.run.HeadSHA, Rounds: len(runs) - 1, Sweeps: len(measured), Verdicts: map[string]string{}, Result: res}
+	c := Certified{RunID: a.run.ID, Attempt: a.run.Attempt, Head: a.run.HeadSHA, Rounds: len(runs) - 1, Sweeps: len(measured), Origins: report.OriginsOf(a.proof.run), Verdicts: map[string]string{}, Result: res}
 	for _, d := range dimensions {
 		c.Verdicts[d] = string(res.Overall(d))
 	}

@@ -166,7 +166,11 @@ func (w *work) sealOutcome(ctx context.Context, end *End) error {
 	if _, ok := w.receipts["outcome"]; ok {
 		return nil
 	}
-	s, err := w.seal(ctx, end.Outcome, end.Phase, end.Reason, nil)
+	var judged Certified
+	if end.Outcome == Regressed {
+		judged, _ = evidence[Certified](w, "verdict") // lost, the receipt only says less
+	}
+	s, err := w.seal(ctx, end.Outcome, end.Phase, end.Reason, nil, judged.Origins)
 	if err != nil {
 		return err
 	}

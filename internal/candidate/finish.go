@@ -63,7 +63,7 @@ func (w *work) finish(ctx context.Context) (any, error) {
 	if err := w.stillAt(ctx, v.Commit); err != nil {
 		return nil, err
 	}
-	return w.seal(ctx, Validated, FinalSweep, "", marks(c))
+	return w.seal(ctx, Validated, FinalSweep, "", marks(c), c.Origins)
 }
 
 // stillAt looks once more, after the last change and before the receipt: what
@@ -106,7 +106,7 @@ func marks(c Certified) []string {
 
 // seal publishes the receipt and records the outcome. Run ids are read again
 // now: label changes may have started runs that skip.
-func (w *work) seal(ctx context.Context, o Outcome, phase Phase, reason string, marks []string) (Sealed, error) {
+func (w *work) seal(ctx context.Context, o Outcome, phase Phase, reason string, marks []string, origins []report.Origin) (Sealed, error) {
 	p, err := w.ownPull(ctx)
 	if err != nil {
 		return Sealed{}, err
@@ -121,7 +121,7 @@ func (w *work) seal(ctx context.Context, o Outcome, phase Phase, reason string, 
 	}
 	rec := report.Receipt{
 		Candidate: w.c.ID, Family: w.c.Family, Outcome: string(o), Phase: string(phase), PullRequest: p.Number,
-		RunIDs: ids(runs), Head: p.HeadSHA, Digest: r.NewDigest, Marks: marks, Finished: w.now.UTC(),
+		RunIDs: ids(runs), Head: p.HeadSHA, Digest: r.NewDigest, Marks: marks, Origins: origins, Finished: w.now.UTC(),
 	}
 	if m, err := evidence[Measured](w, "sweep"); err == nil && m.Head != p.HeadSHA {
 		rec.MeasuredAt = m.Head

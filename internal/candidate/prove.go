@@ -2,6 +2,7 @@ package candidate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -19,7 +20,6 @@ type proof struct {
 	run     result.Run
 	gates   []gate.Verdict
 	verdict gate.Verdict // over all gates
-	files   int
 }
 
 // onlyUnhealthy says that the load client's health is all that failed.
@@ -36,60 +36,62 @@ func (p proof) onlyUnhealthy() bool {
 var required = []string{result.ManifestArtifact, result.RowsArtifact}
 
 // proven reads a run's artifacts and asks every gate. It is called whenever a
-// run is relied upon: nothing is believed because a comment says so.
+// run is relied upon: nothing is believed because a comment says so. A run that
+// was started again is taken point by point, each with the attempt that made it.
 func (w *work) proven(ctx context.Context, run forge.Run, want matrix.Selection) (proof, error) {
 	listed, err := w.artifacts(ctx, run)
 	if err != nil {
 		return proof{}, err
 	}
-	var p proof
+	facts := factsOf(run, listed)
 	// The run may have ended after this Advance began: what counts is when it is looked at.
-	p.gates = append(p.gates, gate.Run(factsOf(run, listed), gate.RunWant{
-		ID: run.ID, Attempt: run.Attempt, Heads: []string{run.HeadSHA}, Artifacts: required, Now: w.Now(),
-	}))
-	files, err := w.download(ctx, listed)
-	if err != nil {
-		return proof{}, err
+	p := proof{gates: []gate.Verdict{gate.Run(facts, gate.RunWant{
+		ID: run.ID, Attempt: run.Attempt, Heads: []string{run.HeadSHA}, Artifacts: required,
+		Current: []string{result.ManifestArtifact}, Collected: []gate.Collection{rowsOf, benchmarks, scores}, Now: w.Now(),
+	})}}
+	left, err := w.leftovers(ctx, listed)
+	if err == nil && (left.manifest != nil || p.gates[0].Answer == gate.Pass) { // else it was said already
+		err = w.weigh(&p, facts, left, want)
 	}
-	p.files = len(files)
-	if p.run, err = result.ReadRun(files); err != nil {
-		p.gates = append(p.gates, fail("artifacts", "%v", err))
-		p.verdict = gate.All(p.gates)
-		return p, nil
+	if err == nil && gate.All(p.gates).Answer == gate.Pass {
+		var more []gate.Verdict
+		more, err = w.collected(ctx, run, listed, p.run)
+		p.gates = append(p.gates, more...)
+	}
+	if no := unusable(""); errors.As(err, &no) {
+		p.gates, err = append(p.gates, fail("artifacts", "%s", no)), nil
+	}
+	p.verdict = gate.All(p.gates)
+	return p, err
+}
+
+// weigh reads the rows and asks the gates that judge them.
+func (w *work) weigh(p *proof, facts gate.RunFacts, left leftovers, want matrix.Selection) (err error) {
+	if p.run, err = left.run(); err != nil {
+		return unusable(err.Error())
 	}
 	r, err := evidence[Resolved](w, "resolve")
 	if err != nil {
-		return proof{}, err
+		return err
 	}
 	var foreign []string
 	if w.Config.Policy.ForeignClient {
 		foreign = append(foreign, "unknown")
 	}
+	coverage := gate.Coverage(p.run.Manifest, p.run.Rows, p.run.Evals, want.Throughput, want.Evals)
+	if coverage.Answer != gate.Pass && left.expired {
+		coverage.Reason += "; artifact " + result.RowsArtifact + " of an earlier attempt has expired"
+	}
 	p.gates = append(p.gates,
-		gate.Coverage(p.run.Manifest, p.run.Rows, p.run.Evals, want.Throughput, want.Evals),
+		gate.Manifest(p.run.Manifest, facts),
+		coverage,
+		gate.Settings(p.run.Rows, p.run.Evals, slices.Concat(want.Throughput, want.Evals)),
 		gate.Digest(p.run.Rows, r.NewDigest),
 		gate.EvalDigest(p.run.Evals, r.NewDigest),
 		gate.Health(p.run.Rows, foreign...),
+		gate.Agreement(p.run.Rows, p.run.Evals),
 	)
-	p.verdict = gate.All(p.gates)
-	return p, nil
-}
-
-// artifacts are those of a run. What a completed attempt left is listed once in
-// an Advance; what they hold is fetched whenever it is relied upon.
-func (w *work) artifacts(ctx context.Context, run forge.Run) ([]forge.Artifact, error) {
-	attempt := [2]int64{run.ID, int64(run.Attempt)}
-	if listed, ok := w.left[attempt]; ok {
-		return listed, nil
-	}
-	listed, err := w.Forge.Artifacts(ctx, run.ID)
-	if err != nil {
-		return nil, fmt.Errorf("artifacts of run %d: %w", run.ID, err)
-	}
-	if run.Status == "completed" {
-		w.left[attempt] = listed
-	}
-	return listed, nil
+	return nil
 }
 
 // idle says that a run did nothing: a workflow whose jobs all decide that there
@@ -106,32 +108,10 @@ func (w *work) idle(ctx context.Context, run forge.Run) (bool, error) {
 	return false, nil
 }
 
-// download fetches the newest unexpired artifact of each name that rows are read from.
-func (w *work) download(ctx context.Context, listed []forge.Artifact) (map[string]map[string][]byte, error) {
-	newest := map[string]forge.Artifact{}
-	for _, a := range listed {
-		if old, ok := newest[a.Name]; !a.Expired && (!ok || a.Created.After(old.Created)) {
-			newest[a.Name] = a
-		}
-	}
-	files := map[string]map[string][]byte{}
-	for name, a := range newest {
-		if !slices.Contains(required, name) {
-			continue
-		}
-		content, err := w.Forge.Download(ctx, a)
-		if err != nil {
-			return nil, fmt.Errorf("artifact %s: %w", name, err)
-		}
-		files[name] = content
-	}
-	return files, nil
-}
-
 func factsOf(run forge.Run, listed []forge.Artifact) gate.RunFacts {
 	f := gate.RunFacts{
 		ID: run.ID, Attempt: run.Attempt, Status: run.Status, Conclusion: run.Conclusion,
-		Head: run.HeadSHA, Created: run.Created, Started: run.Started,
+		Head: run.HeadSHA, Created: run.Created, Started: run.Started, Updated: run.Updated,
 	}
 	for _, a := range listed {
 		f.Artifacts = append(f.Artifacts, gate.ArtifactFacts{Name: a.Name, Size: a.Size, Expired: a.Expired, Created: a.Created})
@@ -200,7 +180,12 @@ func (w *work) attemptRecord(a attempt) (report.Attempt, error) {
 	if a.proof.verdict.Answer == gate.Pass {
 		rec.Status = "passed"
 	}
-	return rec, rec.Validate(w.pages())
+	err = rec.Validate(w.pages())
+	if err != nil && a.proof.verdict.Answer != gate.Pass { // what was refused need not be fit to be shown
+		rec.Points, rec.Evals, rec.BenchmarksPassed, rec.EvalsPassed, rec.Evidence = nil, nil, 0, 0, nil
+		err = rec.Validate(w.pages())
+	}
+	return rec, err
 }
 
 // evidenceOf collects what a run showed besides its numbers.

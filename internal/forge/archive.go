@@ -13,6 +13,11 @@ import (
 	"strings"
 )
 
+// ErrArchive says that what an artifact holds is not an archive that may be
+// read: broken, too large, or with an entry that is no plain file. Asking again
+// changes nothing.
+var ErrArchive = errors.New("unusable archive")
+
 const (
 	maxUnpacked = 256 << 20 // bytes of all files of an archive
 	maxEntries  = 20_000
@@ -79,6 +84,9 @@ func readZip(data []byte, limit int64) (map[string][]byte, error) {
 	if len(r.File) > maxEntries {
 		return nil, fmt.Errorf("zip: %d entries, at most %d", len(r.File), maxEntries)
 	}
+	if err := checkSizes(r.File, limit); err != nil {
+		return nil, err
+	}
 	files, folded := map[string][]byte{}, map[string]bool{}
 	for _, f := range r.File {
 		name, folder := strings.CutSuffix(f.Name, "/")
@@ -89,12 +97,12 @@ func readZip(data []byte, limit int64) (map[string][]byte, error) {
 			continue
 		}
 		if folded[strings.ToLower(name)] {
-			return nil, fmt.Errorf("zip: %q occurs twice", f.Name)
+			return nil, fmt.Errorf("zip: %.100q occurs twice", f.Name)
 		}
 		folded[strings.ToLower(name)] = true
 		content, err := readEntry(f, limit)
 		if err != nil {
-			return nil, fmt.Errorf("zip: %q: %w", f.Name, err)
+			return nil, fmt.Errorf("zip: %.100q: %w", f.Name, err)
 		}
 		limit -= int64(len(content))
 		files[name] = content
@@ -102,15 +110,28 @@ func readZip(data []byte, limit int64) (map[string][]byte, error) {
 	return files, nil
 }
 
+// checkSizes refuses by what the headers say, before anything is unpacked. An
+// entry that holds more than its header says is refused when it is read.
+func checkSizes(entries []*zip.File, limit int64) error {
+	left := uint64(limit)
+	for _, f := range entries {
+		if f.UncompressedSize64 > left {
+			return fmt.Errorf("zip: its files are too large: more than %d bytes", limit)
+		}
+		left -= f.UncompressedSize64
+	}
+	return nil
+}
+
 func checkEntry(f *zip.File, name string, folder bool) error {
 	mode := f.Mode()
 	switch {
 	case !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, "\\\x00:"):
-		return fmt.Errorf("zip: %q is not a plain relative path", f.Name)
+		return fmt.Errorf("zip: %.100q is not a plain relative path", f.Name)
 	case folder && !mode.IsDir(), !folder && !mode.IsRegular():
-		return fmt.Errorf("zip: %q is not a regular file", f.Name)
+		return fmt.Errorf("zip: %.100q is not a regular file", f.Name)
 	case f.Flags&1 != 0:
-		return fmt.Errorf("zip: %q is encrypted", f.Name)
+		return fmt.Errorf("zip: %.100q is encrypted", f.Name)
 	}
 	return nil
 }

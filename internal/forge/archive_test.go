@@ -3,6 +3,8 @@ package forge
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
+	"hash/crc32"
 	"io/fs"
 	"strings"
 	"testing"
@@ -74,5 +76,58 @@ func TestReadZipAttacks(t *testing.T) {
 		if _, err := readZip(data, 100); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+}
+
+// lying is an archive with one file whose header says another size than it has.
+func lying(t *testing.T, says uint64, holds string) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	f, err := flate.NewWriter(&packed, flate.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write([]byte(holds)); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	out, err := w.CreateRaw(&zip.FileHeader{Name: "a.json", Method: zip.Deflate, CRC32: crc32.ChecksumIEEE([]byte(holds)),
+		CompressedSize64: uint64(packed.Len()), UncompressedSize64: says})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Write(packed.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// A header is believed where it says too much, and nowhere else.
+func TestReadZipOfLyingHeaders(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		says       uint64
+		holds      string
+	}{
+		{"declared-too-large", "too large", maxUnpacked + 1, "x"},
+		{"declared-beyond-any-sum", "too large", 1<<63 + 7, "x"},
+		{"declared-smaller", "not a valid zip file", 10, strings.Repeat("0", 1<<20)},
+		{"declared-larger", "unexpected EOF", 1 << 20, "0123456789"},
+	} {
+		got, err := readZip(lying(t, c.says, c.holds), maxUnpacked)
+		if err == nil || got != nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %d files, %v, want an error with %q", c.name, len(got), err, c.want)
+		}
+	}
+	two := archiveOf(t, entry{name: "a", text: strings.Repeat("1", 60)}, entry{name: "b", text: strings.Repeat("2", 60)})
+	if got, err := readZip(two, 120); err != nil || len(got) != 2 {
+		t.Errorf("exactly the limit: got %d files, %v, want both", len(got), err)
 	}
 }

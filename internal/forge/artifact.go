@@ -38,18 +38,22 @@ func (c *Client) Artifacts(ctx context.Context, runID int64) ([]Artifact, error)
 }
 
 // Download returns the files of an artifact by path. Nothing is written to disk
-// and nothing in the archive is followed or executed.
+// and nothing in the archive is followed or executed. The error wraps ErrArchive
+// when the artifact came and may not be read, fs.ErrNotExist when it is gone.
 func (c *Client) Download(ctx context.Context, a Artifact) (map[string][]byte, error) {
 	if a.Expired {
 		return nil, c.fail(errors.New("expired"), "artifact %s", a.Name)
 	}
 	archive, err := c.archive(ctx, a.ID)
+	if errors.Is(err, errTooLarge) {
+		return nil, fmt.Errorf("forge: artifact %s (%d): %w: more than %d bytes", a.Name, a.ID, ErrArchive, maxUnpacked)
+	}
 	if err != nil {
 		return nil, c.fail(err, "artifact %s (%d)", a.Name, a.ID)
 	}
 	files, err := readZip(archive, maxUnpacked)
 	if err != nil {
-		return nil, fmt.Errorf("forge: artifact %s (%d): %w", a.Name, a.ID, err)
+		return nil, fmt.Errorf("forge: artifact %s (%d): %w: %w", a.Name, a.ID, ErrArchive, err)
 	}
 	return files, nil
 }

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/refit-bench/refit/internal/matrix"
 	"github.com/refit-bench/refit/internal/result"
@@ -44,8 +45,9 @@ func Roster(b result.Baseline, points []matrix.Point) Verdict {
 }
 
 // FinalMatrix judges whether the matrix that will run (or ran) is the
-// canonical one: equal sets of points and of evals by key and fingerprint,
-// nothing twice. The fingerprint carries the image and the concurrency set.
+// canonical one: equal sets of points and of evals by key and fingerprint, with
+// equal settings, nothing twice. The fingerprint carries the image and the
+// concurrency set; it may be a copy, so the settings are compared as well.
 func FinalMatrix(want, got matrix.Selection) Verdict {
 	const gate = "final-matrix"
 	if len(want.Throughput) == 0 {
@@ -53,6 +55,9 @@ func FinalMatrix(want, got matrix.Selection) Verdict {
 	}
 	bad := judge("point", wanted(want.Throughput), wanted(got.Throughput))
 	bad = append(bad, judge("eval", wanted(want.Evals), wanted(got.Evals))...)
+	if other := otherSettings(want.Throughput, slices.Concat(got.Throughput, got.Evals)); len(other) > 0 {
+		bad = append(bad, "point with other settings: "+named(other))
+	}
 	if len(bad) > 0 {
 		return Verdict{gate, Fail, join(bad)}
 	}

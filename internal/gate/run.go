@@ -3,6 +3,7 @@ package gate
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -15,6 +16,7 @@ type RunFacts struct {
 	Head       string // 40 hex
 	Created    time.Time
 	Started    time.Time // of this attempt
+	Updated    time.Time // when the forge last changed it: of a completed run, its end
 	Artifacts  []ArtifactFacts
 }
 
@@ -35,12 +37,33 @@ type RunWant struct {
 	// Current names the artifacts that must be of the current attempt, as the
 	// manifest must.
 	Current []string
-	Now     time.Time
+	// Collected names the artifacts that are put together out of others.
+	Collected []Collection
+	Now       time.Time
 }
+
+// Collection is an artifact that is put together out of those whose names begin
+// with one of From, except the ones that begin with one of Not.
+type Collection struct {
+	Name string
+	From []string
+	Not  []string
+}
+
+// Of says whether an artifact is one of the parts.
+func (c Collection) Of(name string) bool {
+	begins := func(start string) bool { return strings.HasPrefix(name, start) }
+	return name != c.Name && slices.ContainsFunc(c.From, begins) && !slices.ContainsFunc(c.Not, begins)
+}
+
+// laterThanTheEnd is how much later than a run's end its artifacts may seem to
+// be made: a forge's storage has a clock of its own.
+const laterThanTheEnd = time.Minute
 
 // Run judges the facts of a workflow run: the right run at the right head,
 // completed with success, with the newest of each wanted artifact there, not
-// expired, not empty and made within the run's life. A run that is not
+// expired, not empty and made within the run's life, and no collection older than
+// what it is collected from. A run that is not
 // finished is unknown, never a fail.
 func Run(got RunFacts, want RunWant) Verdict {
 	const gate = "run"
@@ -62,6 +85,11 @@ func Run(got RunFacts, want RunWant) Verdict {
 			bad = append(bad, reason)
 		}
 	}
+	for _, c := range want.Collected {
+		if reason := stale(got, c); reason != "" {
+			bad = append(bad, reason)
+		}
+	}
 	if len(bad) > 0 {
 		return Verdict{gate, Fail, fmt.Sprintf("run %d: %s", got.ID, join(bad))}
 	}
@@ -80,10 +108,27 @@ func lacking(got RunFacts, want RunWant, name string) string {
 		return "artifact " + name + " is empty"
 	case !got.Created.IsZero() && a.Created.Before(got.Created):
 		return "artifact " + name + " is older than the run"
+	case !got.Updated.IsZero() && a.Created.After(got.Updated.Add(laterThanTheEnd)):
+		return "artifact " + name + " was made after the run had ended"
 	case !want.Now.IsZero() && a.Created.After(want.Now):
 		return "artifact " + name + " is from the future"
 	case slices.Contains(want.Current, name) && !got.Started.IsZero() && a.Created.Before(got.Started):
 		return fmt.Sprintf("artifact %s is older than attempt %d", name, got.Attempt)
+	}
+	return ""
+}
+
+// stale says that a collection was made before this attempt although a part of
+// it was made again; "" when it was not.
+func stale(got RunFacts, c Collection) string {
+	a, ok := newest(got.Artifacts, c.Name)
+	if !ok || got.Started.IsZero() || !a.Created.Before(got.Started) {
+		return ""
+	}
+	for _, part := range got.Artifacts {
+		if c.Of(part.Name) && !part.Created.Before(got.Started) {
+			return fmt.Sprintf("artifact %s is older than attempt %d, which made %s again", c.Name, got.Attempt, part.Name)
+		}
 	}
 	return ""
 }

@@ -15,6 +15,7 @@ func (r Receipt) Validate() error {
 		"reason %q does not belong to phase %s", r.Reason, r.Phase)
 	c.want(r.MeasuredAt == "" || hex40.MatchString(r.MeasuredAt), "measured-at %q is not 40 hex digits", r.MeasuredAt)
 	c.want(!r.Finished.IsZero(), "finished is missing")
+	c.origins(r.Origins, r.RunIDs)
 	if r.Outcome == "validated" || r.Outcome == "regressed" {
 		c.want(r.Phase == "final-sweep" && r.PullRequest > 0 && len(r.RunIDs) > 0,
 			"%s needs phase final-sweep, a pull request and runs", r.Outcome)

@@ -187,18 +187,18 @@ func baselineEvals(es []Evaluation) (table, *notes) {
 func attemptTables(a Attempt, base Baseline, ps []Point, es []Evaluation, v marks) []string {
 	var out []string
 	if len(ps) > 0 {
-		t, n := attemptPoints(layoutOf(a.Points), base, ps, v)
+		t, n := attemptPoints(a, base, ps, v)
 		out = append(out, t.markdown(), lines(n.lines()...))
 	}
 	if len(es) > 0 {
-		t, n := attemptEvals(base, es, v)
+		t, n := attemptEvals(a, base, es, v)
 		out = append(out, t.markdown(), lines(n.lines()...))
 	}
 	return out
 }
 
-func attemptPoints(l layout, base Baseline, ps []Point, v marks) (table, *notes) {
-	ms := attemptMetrics()
+func attemptPoints(a Attempt, base Baseline, ps []Point, v marks) (table, *notes) {
+	l, ms := layoutOf(a.Points), attemptMetrics()
 	t, n := pointTable(l, ms), &notes{}
 	for _, p := range ps {
 		old := base.match(p)
@@ -208,17 +208,17 @@ func attemptPoints(l layout, base Baseline, ps []Point, v marks) (table, *notes)
 			row = append(row, text)
 		}
 		t.rows = append(t.rows, row)
-		n.add(l.name(p), pointReasons(old, p)...)
+		n.add(l.name(p), append(pointReasons(old, p), earlier(a, p.Provenance)...)...)
 	}
 	return t, n
 }
 
-func attemptEvals(base Baseline, es []Evaluation, v marks) (table, *notes) {
+func attemptEvals(a Attempt, base Baseline, es []Evaluation, v marks) (table, *notes) {
 	t, n := evalTable(), &notes{}
 	for _, e := range es {
 		old := base.matchEval(e)
 		t.rows = append(t.rows, []string{evalName(e), evalCell(old, e, v.eval(e)), evalSamples(old, e)})
-		n.add(evalName(e), evalReasons(old, e)...)
+		n.add(evalName(e), append(evalReasons(old, e), earlier(a, e.Provenance)...)...)
 	}
 	return t, n
 }

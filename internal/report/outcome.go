@@ -8,11 +8,12 @@ import (
 // ReceiptComment is the page of an outcome receipt.
 func (p Policy) ReceiptComment(r Receipt) string {
 	s := Situation(r.Outcome)
-	head := lines("**Outcome: "+r.Outcome+"** · "+r.Phase+" · "+stamp(r.Finished), p.receiptMeta(r))
+	measured, zh := measuredIn(r.Origins)
+	head := lines("**Outcome: "+r.Outcome+"** · "+r.Phase+" · "+stamp(r.Finished), p.receiptMeta(r), measured)
 	page := []string{head, Status(s).EN + " " + Next(s).EN}
 	if p.Bilingual {
 		page = append(page, details("中文", lines("**结果："+r.Outcome+"** · "+r.Phase+" · "+stamp(r.Finished),
-			Status(s).chinese()+Next(s).chinese())))
+			Status(s).chinese()+Next(s).chinese(), zh)))
 	}
 	return sections(page...)
 }

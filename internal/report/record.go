@@ -131,6 +131,7 @@ type Receipt struct {
 	Reason      string    `json:"reason,omitempty"` // failures in the baseline phase: one code
 	Head        string    `json:"head"`
 	MeasuredAt  string    `json:"measured-at,omitempty"` // head of the certified run when it is an earlier one
+	Origins     []Origin  `json:"origins,omitempty"`     // of the figures, when several attempts of the run measured them
 	Digest      string    `json:"digest,omitempty"`      // sha256:... of the image that was measured
 	Marks       []string  `json:"marks,omitempty"`       // for example "inconclusive"
 	Finished    time.Time `json:"finished"`

@@ -24,12 +24,12 @@ func Terminal(w io.Writer, a Attempt, base Baseline, verdicts *compare.Result, c
 	p.text(w, strings.Join(append([]string{a.Image, abbreviated(a.Head)}, l.meta(false)...), " · "))
 	p.text(w, "Change: "+a.Change.EN)
 	if len(a.Points) > 0 {
-		t, n := attemptPoints(l, base, a.Points, v)
+		t, n := attemptPoints(a, base, a.Points, v)
 		p.table(w, t)
 		p.notes(w, n)
 	}
 	if len(a.Evals) > 0 {
-		t, n := attemptEvals(base, a.Evals, v)
+		t, n := attemptEvals(a, base, a.Evals, v)
 		p.table(w, t)
 		p.notes(w, n)
 	}

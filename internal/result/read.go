@@ -1,7 +1,6 @@
 package result
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,62 +18,57 @@ const (
 var ErrNoManifest = errors.New("no " + ManifestArtifact + "/" + ManifestFile)
 
 // ReadRun reads the artifacts of a finished workflow run (artifact name to
-// file to bytes). Rows must belong to the manifest's run, be expected by it and
-// be distinct; rows that are missing are no error here, coverage is judged elsewhere.
+// file to bytes), one of each name. Rows must belong to the manifest's run, be
+// expected by it and be distinct; rows that are missing are no error here,
+// coverage is judged elsewhere.
 func ReadRun(artifacts map[string]map[string][]byte) (Run, error) {
 	src, ok := artifacts[ManifestArtifact][ManifestFile]
 	if !ok {
 		return Run{}, fmt.Errorf("read run: %w", ErrNoManifest)
 	}
-	m, err := ParseManifest(src)
-	if err != nil {
-		return Run{}, fmt.Errorf("read run: %w", err)
-	}
-	lines, err := ReadLines(bytes.NewReader(artifacts[RowsArtifact][RowsFile]))
-	if err != nil {
-		return Run{}, fmt.Errorf("read run %d: %w", m.RunID, err)
-	}
-	run := Run{Manifest: m}
-	for _, l := range lines {
-		if l.Row != nil {
-			run.Rows = append(run.Rows, *l.Row)
-		} else {
-			run.Evals = append(run.Evals, *l.Eval)
-		}
-	}
-	if err := run.Check(); err != nil {
-		return Run{}, fmt.Errorf("read run %d: %w", m.RunID, err)
-	}
-	return run, nil
+	return ReadAttempts(src, artifacts[RowsArtifact][RowsFile])
 }
 
 // Check says whether rows and evals fit the manifest and are distinct.
 func (r Run) Check() error {
-	rows := map[string]bool{}
+	seen := map[string]bool{}
 	for _, row := range r.Rows {
-		id := row.Family + " " + row.Key
-		if rows[id] {
-			return fmt.Errorf("family %s: point %s: measured twice", row.Family, row.Label)
+		id, name := row.about()
+		if seen[id] {
+			return fmt.Errorf("%s twice", name)
 		}
-		rows[id] = true
-		err := r.Manifest.expects(row.Family, row.Key, row.Provenance, func(f ManifestFamily) []ManifestPoint { return f.Points })
-		if err != nil {
-			return fmt.Errorf("family %s: point %s: %w", row.Family, row.Label, err)
+		seen[id] = true
+		if err := r.Manifest.expectsRow(row); err != nil {
+			return err
 		}
 	}
-	evals := map[string]bool{}
 	for _, e := range r.Evals {
-		id := e.Family + " " + e.Key + " " + e.Suite + " " + e.Metric
-		if evals[id] {
-			return fmt.Errorf("family %s: eval %s %s/%s: scored twice", e.Family, e.Label, e.Suite, e.Metric)
+		id, name := e.about()
+		if seen[id] {
+			return fmt.Errorf("%s twice", name)
 		}
-		evals[id] = true
-		err := r.Manifest.expects(e.Family, e.Key, e.Provenance, func(f ManifestFamily) []ManifestPoint { return f.Evals })
-		if err != nil {
-			return fmt.Errorf("family %s: eval %s: %w", e.Family, e.Label, err)
+		seen[id] = true
+		if err := r.Manifest.expectsEval(e); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+func (m Manifest) expectsRow(r Row) error {
+	err := m.expects(r.Family, r.Key, r.Provenance, func(f ManifestFamily) []ManifestPoint { return f.Points })
+	if err != nil {
+		err = fmt.Errorf("family %s: point %s: %w", r.Family, r.Label, err)
+	}
+	return err
+}
+
+func (m Manifest) expectsEval(e EvalRow) error {
+	err := m.expects(e.Family, e.Key, e.Provenance, func(f ManifestFamily) []ManifestPoint { return f.Evals })
+	if err != nil {
+		err = fmt.Errorf("family %s: eval %s: %w", e.Family, e.Label, err)
+	}
+	return err
 }
 
 // expects says why a row does not belong to the manifest's run.

@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -48,6 +49,9 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 		if strings.HasSuffix(r.Title, "wait") {
 			<-ctx.Done()
 			return ctx.Err()
+		}
+		if strings.HasSuffix(r.Title, "fail") && r.Attempt == 1 {
+			return errors.New("no engine")
 		}
 		rows := filepath.Join(r.Out, "refit-rows")
 		if err := os.MkdirAll(rows, 0o755); err != nil {
@@ -169,6 +173,12 @@ func (w *world) askAboutRuns(t *testing.T) {
 	waiting, err := w.bot.Dispatch(ctx, "e2e-tests.yml", "main", map[string]string{"test-name": "wait"})
 	must(t, err)
 	must(t, w.bot.CancelRun(ctx, waiting))
+	w.Wait()
+	w.put(t, "POST", run+"/rerun", "", 201)
+	failing, err := w.bot.Dispatch(ctx, "e2e-tests.yml", "main", map[string]string{"test-name": "fail"})
+	must(t, err)
+	w.Wait()
+	w.put(t, "POST", "/actions/runs/"+strconv.FormatInt(failing, 10)+"/rerun-failed-jobs", "", 201)
 	w.Wait()
 }
 

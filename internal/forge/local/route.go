@@ -46,6 +46,8 @@ func (s *Server) routes() []route {
 		{"GET " + repo + "/actions/runs", "", reading, s.runs},
 		{"GET " + repo + "/actions/runs/{id}", "", reading, s.run},
 		{"POST " + repo + "/actions/runs/{id}/cancel", "run.cancel", writing, s.cancelRun},
+		{"POST " + repo + "/actions/runs/{id}/rerun", "run.rerun", writing, s.rerun},
+		{"POST " + repo + "/actions/runs/{id}/rerun-failed-jobs", "run.rerun", writing, s.rerunFailed},
 		{"GET " + repo + "/actions/runs/{id}/jobs", "", reading, s.jobs},
 		{"GET " + repo + "/actions/jobs/{id}/logs", "", reading, s.jobLog},
 		{"GET " + repo + "/actions/runs/{id}/artifacts", "", reading, s.artifacts},
