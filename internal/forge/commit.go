@@ -21,6 +21,19 @@ func (c *Client) Message(ctx context.Context, sha string) (string, error) {
 	return commit.GetMessage(), nil
 }
 
+// Parents returns the hashes of a commit's parents, in their order.
+func (c *Client) Parents(ctx context.Context, sha string) ([]string, error) {
+	commit, err := c.commitAt(ctx, sha)
+	if err != nil {
+		return nil, c.fail(err, "commit %s", sha)
+	}
+	var parents []string
+	for _, p := range commit.Parents {
+		parents = append(parents, p.GetSHA())
+	}
+	return parents, nil
+}
+
 // File returns the bytes of a regular file at a branch, tag or commit. It fails
 // with fs.ErrNotExist when there is none.
 func (c *Client) File(ctx context.Context, ref, path string) ([]byte, error) {

@@ -22,6 +22,10 @@ type Repository struct{ Owner, Name string }
 // String returns "owner/name".
 func (r Repository) String() string { return r.Owner + "/" + r.Name }
 
+// Is reports whether "owner/name" is this repository: GitHub tells no upper
+// case from lower, and answers with the spelling it was made with.
+func (r Repository) Is(name string) bool { return strings.EqualFold(r.String(), name) }
+
 var repositoryForm = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$`)
 
 // ParseRepository reads "owner/name".

@@ -13,7 +13,7 @@ const (
 	draftMutation = `mutation($id: ID!) { convertPullRequestToDraft(input: {pullRequestId: $id}) { pullRequest { isDraft } } }`
 	readyMutation = `mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }`
 	viewerQuery   = `query { viewer { login } }`
-	editorQuery   = `query($id: ID!) { node(id: $id) { ... on IssueComment { lastEditedAt editor { login } } } }`
+	editorQuery   = `query($id: ID!) { node(id: $id) { ... on IssueComment { lastEditedAt editor { __typename login } } } }`
 )
 
 // MarkDraft makes a pull request a draft; REST has no way to. A draft stays one.
@@ -39,12 +39,13 @@ func (c *Client) draft(ctx context.Context, p Pull, mutation string, want bool) 
 	return c.fail(err, "mark pull %d draft=%t", p.Number, want)
 }
 
-// Editor returns who edited a comment last and when; "" when nobody did.
+// Editor returns who edited a comment last and when; "" when nobody did. The
+// login is spelled as everywhere else: GraphQL leaves out an app's "[bot]".
 func (c *Client) Editor(ctx context.Context, comment Comment) (login string, at time.Time, err error) {
 	var data struct {
 		Node struct {
 			LastEditedAt *time.Time
-			Editor       *struct{ Login string }
+			Editor       *actor
 		}
 	}
 	if err := c.graphql(ctx, editorQuery, comment.NodeID, &data); err != nil {
@@ -54,10 +55,24 @@ func (c *Client) Editor(ctx context.Context, comment Comment) (login string, at 
 		at = data.Node.LastEditedAt.UTC()
 		login = "ghost" // GitHub's name for an account that is gone
 		if data.Node.Editor != nil {
-			login = data.Node.Editor.Login
+			login = data.Node.Editor.name()
 		}
 	}
 	return login, at, nil
+}
+
+// An actor is whom GraphQL names.
+type actor struct {
+	Typename string `json:"__typename"`
+	Login    string
+}
+
+// name is the login that REST gives to the same.
+func (a actor) name() string {
+	if a.Typename == "Bot" && !strings.HasSuffix(a.Login, AppSuffix) {
+		return a.Login + AppSuffix
+	}
+	return a.Login
 }
 
 // viewer is the login behind the credential, as GraphQL knows it.

@@ -10,6 +10,9 @@ import (
 	"github.com/google/go-github/v89/github"
 )
 
+// AppSuffix ends the login of an app, which is no user's.
+const AppSuffix = "[bot]"
+
 // Login returns the login behind the credential: a user's, or an app's, which
 // ends in "[bot]".
 func (c *Client) Login(ctx context.Context) (string, error) {

@@ -49,7 +49,7 @@ func (c *Client) PullsByHead(ctx context.Context, branch string) ([]Pull, error)
 	var pulls []Pull
 	for _, p := range list {
 		// A server that ignores the filter, or a fork's branch of the same name.
-		if pull := pullOf(p); pull.HeadRef == branch && (pull.HeadRepo == "" || pull.HeadRepo == c.Repository.String()) {
+		if pull := pullOf(p); pull.HeadRef == branch && (pull.HeadRepo == "" || c.Repository.Is(pull.HeadRepo)) {
 			pulls = append(pulls, pull)
 		}
 	}

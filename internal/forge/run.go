@@ -20,6 +20,7 @@ type Run struct {
 	Event      string // push | pull_request | workflow_dispatch | ...
 	Branch     string
 	HeadSHA    string
+	HeadRepo   string // owner/name; "" when the fork is gone
 	Status     string // queued | in_progress | completed | ...
 	Conclusion string // success | failure | cancelled | skipped | ...; "" until completed
 	Actor      string
@@ -31,10 +32,11 @@ type Run struct {
 
 // A RunFilter narrows a list of runs; zero fields do not.
 type RunFilter struct {
-	Branch, Event string
-	Workflow      string // file name, such as "run-sweep.yml"
-	HeadSHA       string
-	Since         time.Time // created at or after, in whole seconds
+	Branch   string // of this repository: a fork's of the same name is another
+	Event    string
+	Workflow string // file name, such as "run-sweep.yml"
+	HeadSHA  string
+	Since    time.Time // created at or after, in whole seconds
 }
 
 // Dispatch starts a workflow on a branch or tag. The run's id is 0 when the
@@ -78,7 +80,10 @@ func (c *Client) Runs(ctx context.Context, f RunFilter) ([]Run, error) {
 	})
 	var runs []Run
 	for _, r := range list {
-		runs = append(runs, runOf(r))
+		// GitHub goes by the name of the branch alone, whoever's it is.
+		if run := runOf(r); f.Branch == "" || c.Repository.Is(run.HeadRepo) {
+			runs = append(runs, run)
+		}
 	}
 	return runs, c.fail(err, "runs")
 }
@@ -113,7 +118,7 @@ func runOf(r *github.WorkflowRun) Run {
 	}
 	return Run{
 		ID: r.GetID(), Attempt: r.GetRunAttempt(), Title: r.GetDisplayTitle(), Name: r.GetName(), Path: r.GetPath(),
-		Event: r.GetEvent(), Branch: r.GetHeadBranch(), HeadSHA: r.GetHeadSHA(), Status: r.GetStatus(),
+		Event: r.GetEvent(), Branch: r.GetHeadBranch(), HeadSHA: r.GetHeadSHA(), HeadRepo: r.GetHeadRepository().GetFullName(), Status: r.GetStatus(),
 		Conclusion: r.GetConclusion(), Actor: r.GetActor().GetLogin(), URL: r.GetHTMLURL(),
 		Created: r.GetCreatedAt().UTC(), Started: r.GetRunStartedAt().UTC(), Updated: r.GetUpdatedAt().UTC(),
 	}

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"strings"
+
+	"github.com/refit-bench/refit/internal/forge"
 )
 
 type graphqlAnswer struct {
@@ -23,6 +25,22 @@ type graphqlCall struct {
 		ID    string
 		Input struct{ PullRequestID string }
 	}
+}
+
+// A graphActor is an account as GraphQL names it: an app's without "[bot]".
+type graphActor struct {
+	Typename string `json:"__typename"` // User | Bot
+	Login    string `json:"login"`
+}
+
+func graphActorOf(login string) *graphActor {
+	if login == "" {
+		return nil
+	}
+	if name, app := strings.CutSuffix(login, forge.AppSuffix); app {
+		return &graphActor{"Bot", name}
+	}
+	return &graphActor{"User", login}
 }
 
 // graphql knows two mutations, draft and ready, and two queries, a comment's
@@ -108,11 +126,11 @@ func (s *Server) editorOf(c call, id string) (any, error) {
 	}
 	var data struct {
 		Node struct {
-			LastEditedAt *string   `json:"lastEditedAt"`
-			Editor       *wireUser `json:"editor"`
+			LastEditedAt *string     `json:"lastEditedAt"`
+			Editor       *graphActor `json:"editor"`
 		} `json:"node"`
 	}
-	data.Node.LastEditedAt, data.Node.Editor = stamp(x.edited), c.links.user(x.editor)
+	data.Node.LastEditedAt, data.Node.Editor = stamp(x.edited), graphActorOf(x.editor)
 	return data, nil
 }
 

@@ -4,12 +4,14 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/refit-bench/refit/internal/forge"
 )
 
 // user is who calls. An app's token is no user's: GitHub refuses it here, and
 // only GraphQL says whose it is.
 func (s *Server) user(c call) (answer, error) {
-	if strings.HasSuffix(c.login, "[bot]") {
+	if strings.HasSuffix(c.login, forge.AppSuffix) {
 		return answer{}, refuse(http.StatusForbidden, "Resource not accessible by integration")
 	}
 	return ok(s.profile(c.links, c.login))
@@ -47,8 +49,12 @@ func (s *Server) repository(c call) (answer, error) {
 	return ok(s.fullRepo(c.links, c.login))
 }
 
+// collaborator tells what a user may do. An app is no user, also where it may write.
 func (s *Server) collaborator(c call) (answer, error) {
 	login, known := c.PathValue("login"), false
+	if strings.HasSuffix(login, forge.AppSuffix) {
+		return answer{}, refuse(http.StatusNotFound, "%s is not a user", login)
+	}
 	for _, l := range s.Tokens {
 		known = known || l == login
 	}

@@ -134,7 +134,7 @@ func TestDispatch(t *testing.T) {
 	must(t, err)
 	want := forge.Run{
 		ID: id, Attempt: 1, Title: "e2e Test - refit-1-a", Name: "e2e-tests", Path: ".github/workflows/e2e-tests.yml",
-		Event: "workflow_dispatch", Branch: "main", HeadSHA: w.main, Status: "completed", Conclusion: "success", Actor: "bot",
+		Event: "workflow_dispatch", Branch: "main", HeadSHA: w.main, HeadRepo: "owner/recipes", Status: "completed", Conclusion: "success", Actor: "bot",
 		URL: r.URL, Created: w.Now(), Started: w.Now(), Updated: w.Now(),
 	}
 	if diff := cmp.Diff(want, r); diff != "" {

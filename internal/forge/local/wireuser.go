@@ -5,6 +5,8 @@ import (
 	"hash/crc32"
 	"net/url"
 	"strings"
+
+	"github.com/refit-bench/refit/internal/forge"
 )
 
 type wireUser struct {
@@ -41,7 +43,7 @@ func (l links) user(login string) *wireUser {
 	}
 	id, name := int64(crc32.ChecksumIEEE([]byte(login))), url.PathEscape(login)
 	u := &wireUser{Login: login, ID: id, NodeID: fmt.Sprintf("U_%d", id), Type: "User", HTML: l.base + "/" + name, Avatar: l.base + "/" + name + ".png"}
-	if strings.HasSuffix(login, "[bot]") {
+	if strings.HasSuffix(login, forge.AppSuffix) {
 		u.Type = "Bot"
 	}
 	addresses(&u.userLinks, l.base+apiRoot+"/users/"+name)
