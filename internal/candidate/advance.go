@@ -35,6 +35,7 @@ type work struct {
 	fresh    []Receipt          // of steps before propose: kept once propose has claimed
 	known    int                // receipts in the ledger when they were read last
 	claimed  bool               // there is a receipt of propose
+	owners   []string           // logins between which it changed hands
 	dry      bool               // nothing may be written
 	shut     bool               // somebody else holds the lease
 	leased   string             // commit of the lease we hold, "" when we hold none
@@ -115,12 +116,15 @@ func (w *work) read(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("candidate %s: read receipts: %w", w.c.ID, err)
 	}
-	w.known, w.receipts = len(all), map[string]Receipt{}
+	w.known, w.receipts, w.owners = len(all), map[string]Receipt{}, nil
 	for _, r := range ofAttempt(all, w.c.Attempt) {
 		if r.Step == "doctor" && w.receipts["doctor"].Subject == w.Holder.String() {
 			continue
 		}
 		w.receipts[r.Step] = r
+		if a, err := evidence[Adopted](w, r.Step); r.Step == "adopt" && err == nil {
+			w.owners = append(w.owners, a.From, a.To)
+		}
 	}
 	_, w.claimed = w.receipts["propose"]
 	return nil

@@ -1,8 +1,12 @@
 package candidate
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 
+	"github.com/refit-bench/refit/internal/report"
 	"github.com/refit-bench/refit/internal/workspace"
 )
 
@@ -22,7 +26,7 @@ func byBaseline(_ context.Context, w *work) (string, error) {
 }
 
 // baseline publishes what rehearse froze. It is never computed a second time:
-// the numbers may have moved since.
+// the numbers may have moved since. One that stands is kept.
 func (w *work) baseline(ctx context.Context) (any, error) {
 	rec, err := w.frozenRecord()
 	if err != nil {
@@ -36,6 +40,47 @@ func (w *work) baseline(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	url, err := w.upsert(ctx, p.Number, comments)
+	mine, err := w.published(ctx, p.Number)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.sameBaseline(mine, comments[len(comments)-1]); err != nil {
+		return nil, err
+	}
+	url, err := w.upsertOver(ctx, p.Number, mine, comments)
 	return Published{url}, err
+}
+
+// sameBaseline refuses another record in the place of one that is frozen: what
+// everything was compared with does not change under it. Only the words may.
+func (w *work) sameBaseline(mine map[string]publication, index report.NamedComment) error {
+	next, _, err := report.ParseRecord(w.prefix(), index.Body)
+	if err != nil {
+		return err
+	}
+	there, ok := mine[next.Kind+"/"+next.Name]
+	if !ok {
+		return nil
+	}
+	frozen, err := numbersOf(there.record.JSON)
+	if err != nil {
+		return err
+	}
+	now, err := numbersOf(next.JSON)
+	if err == nil && !bytes.Equal(frozen, now) {
+		err = fmt.Errorf("the baseline at %s is frozen and differs from the one this session has: end the candidate with `refit candidate stop %s --reason TEXT`, a later upgrade freezes a new one", there.url, w.c.ID)
+	}
+	return err
+}
+
+// numbersOf is a baseline's record without its prose and its sources.
+func numbersOf(record json.RawMessage) ([]byte, error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(record, &all); err != nil {
+		return nil, fmt.Errorf("baseline record: %w", err)
+	}
+	for _, words := range []string{"goal", "status", "prepared-by", "sources"} {
+		delete(all, words)
+	}
+	return json.Marshal(all)
 }

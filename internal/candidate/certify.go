@@ -106,6 +106,10 @@ func (w *work) judge(ctx context.Context, v treeView) (Certified, attempt, error
 	if err != nil {
 		return Certified{}, attempt{}, fmt.Errorf("history of the old image: %w", err)
 	}
+	frozen, err := evidence[Rehearsed](w, "rehearse")
+	if err != nil {
+		return Certified{}, attempt{}, err
+	}
 	a := attempt{kind: "final", want: matrix.Full(v.Points)}
 	var measured [][]result.Row
 	var answers []result.EvalRow
@@ -133,7 +137,7 @@ func (w *work) judge(ctx context.Context, v treeView) (Certified, attempt, error
 	for _, d := range dimensions {
 		c.Verdicts[d] = string(res.Overall(d))
 	}
-	c.Gates = append(slices.Clone(a.proof.gates), w.tagHolds(ctx, r), gate.Policy(w.Config.Policy.Require, res))
+	c.Gates = append(slices.Clone(a.proof.gates), gate.Roster(frozen.Baseline, v.Points), w.tagHolds(ctx, r), gate.Policy(w.Config.Policy.Require, res))
 	return c, a, nil
 }
 

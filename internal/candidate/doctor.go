@@ -91,7 +91,7 @@ func (s *Shepherd) checkLogin(_ context.Context, d Doctored) (gate.Verdict, erro
 		return fail("login", "the credential is the GITHUB_TOKEN of a workflow run (%s): labels, pushes and pull requests made with it start no workflow run, so no sweep would ever begin; "+realToken, login), nil
 	case want == "":
 		return pass("login", "write credential belongs to %s; refit.yaml names no login", login), nil
-	case login != want:
+	case !strings.EqualFold(login, want):
 		return fail("login", "write credential belongs to %s, refit.yaml wants %s: every later step would be refused as not owned; use a token of %s or change forge.login", login, want, want), nil
 	}
 	return pass("login", "write credential belongs to %s", login), nil
@@ -111,6 +111,9 @@ func (s *Shepherd) checkRepository(ctx context.Context, login string) (string, g
 func (s *Shepherd) checkPermission(ctx context.Context, d Doctored) (gate.Verdict, error) {
 	login := d.Login
 	level, err := s.Forge.Permission(ctx, login)
+	if errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(login, forge.AppSuffix) { // GitHub tells levels of users only
+		return gate.Verdict{Gate: "permission", Answer: gate.Unknown, Reason: fmt.Sprintf("%s is an app, and the forge does not tell what an app may do: it needs to read and write contents, pull requests, issues and actions", login)}, nil
+	}
 	if forge.Denied(err) { // GitHub tells levels only to those who may push
 		return fail("permission", "the forge does not say what %s may do: pushing, labelling and dispatching need write; give %s that right, or use another token", login, login), nil
 	}
@@ -174,6 +177,13 @@ func (s *Shepherd) checkWorkflows(ctx context.Context, d Doctored) (gate.Verdict
 		}
 	}
 	names := strings.Join([]string{s.Config.Executor.Targeted, s.Config.Executor.Sweep}, ", ")
+	out, err := s.leavesDraftsOut(ctx, d.branch)
+	if err != nil {
+		return gate.Verdict{}, err
+	}
+	if out {
+		names += " (which leaves drafts out: a pull request is marked ready before its sweep)"
+	}
 	return pass("workflows", "%s are on %s", names, d.branch), nil
 }
 

@@ -26,18 +26,26 @@ func (w *work) finishWith(ctx context.Context, step Step, end *End) (Status, err
 	return w.walkEnding(ctx, end)
 }
 
-// walkEnding walks Ending from the top. What is done already is found done.
+// walkEnding walks Ending from the top. What is done already is found done,
+// and what a person has taken over meanwhile is left as it is.
 func (w *work) walkEnding(ctx context.Context, end *End) (Status, error) {
 	for _, step := range Ending {
-		w.pull = nil
-		err := w.takeLease(ctx)
+		err := w.mayEnd(ctx)
+		if err == nil {
+			err = w.takeLease(ctx)
+		}
 		if err == nil {
 			err = w.twice(ctx, func() error { return step.Act(w, ctx, end) })
 		}
 		var wait Waiting
+		var handoff *End
 		if errors.As(err, &wait) {
 			w.tell(step.Name, "waiting", wait.For)
 			return w.status(ctx, step.Name, Waits, wait.For, nil)
+		}
+		if errors.As(err, &handoff) {
+			w.tell(step.Name, "end", handoff.Error())
+			return w.status(ctx, step.Name, Done, "", handoff)
 		}
 		if err != nil {
 			return Status{}, fmt.Errorf("candidate %s: %s: %w", w.c.ID, step.Name, err)
@@ -159,7 +167,7 @@ func (w *work) disposeBranch(ctx context.Context, end *End) error {
 	if w.keepsBranch(end.Outcome) {
 		return nil
 	}
-	return w.dropRef(ctx, "heads/"+w.c.Branch(w.prefix()))
+	return w.dropBranch(ctx)
 }
 
 func (w *work) sealOutcome(ctx context.Context, end *End) error {

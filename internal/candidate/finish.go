@@ -145,41 +145,36 @@ func (w *work) seal(ctx context.Context, o Outcome, phase Phase, reason string, 
 }
 
 // standingSeal is the receipt that was published before its line in the ledger
-// was lost: it says the same, only earlier. It is not written a second time.
+// was lost: it says the same, only earlier. It is not written a second time, and
+// not changed either: runs that skip may have come since.
 func standingSeal(mine map[string]publication, rec report.Receipt, reason string) (Sealed, bool) {
 	there, ok := mine["outcome/"]
 	var old report.Receipt
 	if !ok || json.Unmarshal(there.record.JSON, &old) != nil {
 		return Sealed{}, false
 	}
-	rec.Finished = old.Finished
+	rec.Finished, rec.RunIDs = old.Finished, old.RunIDs
 	return Sealed{old, reason, there.url}, bytes.Equal(mustJSON(old), mustJSON(rec))
 }
 
 // ownedRuns are the candidate's targeted runs and the sweeps of its branch.
+// What other workflows make of its pull request is not ours to cancel.
 func (w *work) ownedRuns(ctx context.Context) ([]forge.Run, error) {
 	p, err := w.ownPull(ctx)
 	if err != nil {
 		return nil, err
 	}
-	sweeps, err := w.Forge.Runs(ctx, forge.RunFilter{Branch: w.c.Branch(w.prefix()), Event: "pull_request", Since: p.Created})
+	sweeps, err := w.Forge.Runs(ctx, forge.RunFilter{
+		Branch: w.c.Branch(w.prefix()), Event: "pull_request", Workflow: w.Config.Executor.Sweep, Since: p.Created,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("sweep runs: %w", err)
 	}
 	if sweeps, err = w.ofThisAttempt(ctx, sweeps); err != nil {
 		return nil, err
 	}
-	dispatched, err := w.Forge.Runs(ctx, forge.RunFilter{Event: "workflow_dispatch", Workflow: w.Config.Executor.Targeted, Since: p.Created})
-	if err != nil {
-		return nil, fmt.Errorf("targeted runs: %w", err)
-	}
-	title := w.c.RunTitle(w.prefix())
-	for _, r := range dispatched {
-		if r.Title == title {
-			sweeps = append(sweeps, r)
-		}
-	}
-	return sweeps, nil
+	dispatched, err := w.dispatched(ctx, p)
+	return append(sweeps, dispatched...), err
 }
 
 func ids(runs []forge.Run) []int64 {

@@ -16,7 +16,7 @@ var Lifecycle = []Step{
 	{"propose", Resolve, byCandidate, hasCapacity, (*work).propose},   // claim, commit, draft pull request
 	{"baseline", Baseline, byBaseline, isOwned, (*work).baseline},     // the old image's numbers, frozen and published
 	{"smoke", Targeted, bySmokeWork, smokeRests, (*work).smoke},       // it starts, it serves, it answers
-	{"enter", FinalSweep, byChangelog, isOwned, (*work).enter},        // the changelog entry that asks for the sweep
+	{"enter", FinalSweep, byChangelog, sweepRests, (*work).enter},     // the changelog entry that asks for the sweep
 	{"sweep", FinalSweep, bySweepWork, sweepRests, (*work).sweep},     // every point and every eval
 	{"certify", FinalSweep, bySweepRun, isOwned, (*work).certify},     // verified artifacts, verdicts, gates, final report
 	{"finish", Cleanup, byHead, isOwned, (*work).finish},              // ready for review, outcome, receipt

@@ -26,7 +26,7 @@ func isOwned(ctx context.Context, w *work) error {
 		return &End{Outcome: Handoff, Phase: Unknown, Reason: "a maintainer has taken over (label " + w.Config.Forge.HandoffLabel + ")"}
 	case w.owner(p) != login:
 		return w.mismatch(p, login)
-	case p.HeadRepo != "" && p.HeadRepo != w.Config.Forge.Repository && w.Config.Forge.Repository != "":
+	case p.HeadRepo != "" && !w.Forge.Repository.Is(p.HeadRepo):
 		return fmt.Errorf("Candidate ownership mismatch: #%d comes from %s", p.Number, p.HeadRepo)
 	case p.Merged:
 		return &End{Outcome: Handoff, Phase: Unknown, Reason: fmt.Sprintf("#%d is merged", p.Number)}
@@ -40,21 +40,50 @@ func (w *work) mismatch(p forge.Pull, login string) error {
 	return fmt.Errorf("Candidate ownership mismatch: #%d is by %s, the credential is %s; `refit candidate adopt %s --reason TEXT` takes it over", p.Number, w.owner(p), login, w.c.ID)
 }
 
-// headIsOurs accepts the head that we last wrote, and one that we wrote and
-// whose receipt was lost: its message ends with the candidate's mark.
+// headIsOurs accepts the head that we last wrote, and one that we wrote on top
+// of it and whose receipt was lost. A forge may still show an older head for a
+// moment after a push.
 func (w *work) headIsOurs(ctx context.Context, head string) error {
 	want := w.expectedHead()
-	if want == "" || want == head {
-		return nil
+	ours, err := w.oursSince(ctx, want, head)
+	if err != nil || ours {
+		return err
 	}
-	message, err := w.Forge.Message(ctx, head)
+	at, _, err := w.Forge.Ref(ctx, "heads/"+w.c.Branch(w.prefix()))
 	if err != nil {
-		return fmt.Errorf("head %.12s: %w", head, err)
+		return fmt.Errorf("branch: %w", err)
 	}
-	if !w.signed(message) {
-		return &End{Outcome: Handoff, Phase: Unknown, Reason: fmt.Sprintf("the branch moved from %.12s to %.12s and not by us", want, head)}
+	if at == want {
+		return Waiting{"the forge to show the head that was pushed last"}
 	}
-	return nil
+	return &End{Outcome: Handoff, Phase: Unknown, Reason: fmt.Sprintf("the branch moved from %.12s to %.12s and not by us", want, head)}
+}
+
+// mostUnnoted is how many commits may stand on the last one that has a receipt.
+const mostUnnoted = 16
+
+// oursSince says whether a head is a commit of ours, or stands on it by nothing
+// but commits of ours: each carries the candidate's mark. The mark alone says
+// little: what somebody amends or rebases keeps it, and stands on another commit.
+func (w *work) oursSince(ctx context.Context, from, head string) (bool, error) {
+	for range mostUnnoted {
+		if from == "" || from == head {
+			return true, nil
+		}
+		message, err := w.Forge.Message(ctx, head)
+		if err != nil {
+			return false, fmt.Errorf("head %.12s: %w", head, err)
+		}
+		if !w.signed(message) {
+			return false, nil
+		}
+		parents, err := w.Forge.Parents(ctx, head)
+		if err != nil || len(parents) == 0 {
+			return false, err
+		}
+		head = parents[0]
+	}
+	return false, nil
 }
 
 // ownPull is exactly one pull request of the branch, read once between writes.

@@ -3,6 +3,7 @@ package candidate
 import (
 	"context"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/refit-bench/refit/internal/report"
 	"github.com/refit-bench/refit/internal/result"
@@ -119,5 +120,13 @@ func (w *work) body() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return w.pages().Body(rec, report.SourceComparison(in.Comparison)), nil
+	body := w.pages().Body(rec, report.SourceComparison(in.Comparison))
+	if utf8.RuneCountInString(body) >= longestBody {
+		body = w.pages().Body(rec, "**Source comparison:** too long for this page; `refit inspect` prints it.")
+	}
+	return body, nil
 }
+
+// longestBody is how many characters a pull request's description stays under:
+// forges refuse much longer ones.
+const longestBody = 60_000

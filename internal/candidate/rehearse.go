@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/refit-bench/refit/internal/gate"
+	"github.com/refit-bench/refit/internal/image"
 	"github.com/refit-bench/refit/internal/matrix"
 	"github.com/refit-bench/refit/internal/recipe"
 	"github.com/refit-bench/refit/internal/report"
@@ -92,7 +93,7 @@ func (w *work) frozen(ctx context.Context, v treeView) (result.Baseline, error) 
 	}
 	var date string
 	for _, row := range latest {
-		if row.Image == e.Image && row.Model == e.ModelPrefix && row.Framework == e.Framework && row.Precision == e.Precision {
+		if image.Same(row.Image, e.Image) && row.Model == e.ModelPrefix && row.Framework == e.Framework && row.Precision == e.Precision {
 			date = max(date, row.Date)
 		}
 	}

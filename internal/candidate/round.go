@@ -37,7 +37,7 @@ func (w *work) furtherRound(ctx context.Context, c Certified) error {
 	open := gate.Inconclusive(w.Config.Policy.Require, c.Result)
 	asked, _ := evidence[Round](w, "round")
 	if asked.Number > c.Rounds { // asked for, and its run is not there yet
-		return w.resumeSweep(ctx)
+		return w.resumeSweep(ctx, asked)
 	}
 	if len(open) == 0 || c.Sweeps-1 >= w.Config.Policy.Rounds || c.Rounds >= w.Config.Policy.Rounds+infrastructureRetries {
 		return nil
@@ -51,7 +51,7 @@ func (w *work) furtherRound(ctx context.Context, c Certified) error {
 func (w *work) measureAgain(ctx context.Context, p proof, done int) error {
 	asked, _ := evidence[Round](w, "round")
 	if asked.Number > done {
-		return w.resumeSweep(ctx)
+		return w.resumeSweep(ctx, asked)
 	}
 	if done >= infrastructureRetries || !p.onlyUnhealthy() {
 		return nil
@@ -59,8 +59,24 @@ func (w *work) measureAgain(ctx context.Context, p proof, done int) error {
 	return w.askRound(ctx, Round{Number: done + 1, Unhealthy: p.verdict.Reason})
 }
 
+// roomForSweep waits for capacity: a further sweep needs it like the first, and
+// nothing that was measured is given up for want of it.
+func (w *work) roomForSweep(ctx context.Context) error {
+	v, err := w.head(ctx)
+	if err != nil {
+		return err
+	}
+	if c := w.Capacity(ctx, v.Family.Entry.Runner); c.Answer != gate.Pass {
+		return Waiting{"room for the further sweep: " + c.Reason}
+	}
+	return nil
+}
+
 // askRound keeps the intent, then makes the label event.
 func (w *work) askRound(ctx context.Context, next Round) error {
+	if err := w.roomForSweep(ctx); err != nil {
+		return err
+	}
 	if err := w.keep(ctx, "round", strconv.Itoa(next.Number), next); err != nil {
 		return err
 	}
@@ -68,8 +84,9 @@ func (w *work) askRound(ctx context.Context, next Round) error {
 }
 
 // resumeSweep goes on with a round that was asked for before. A label that is
-// on, shortly after, may be the new one: then it waits.
-func (w *work) resumeSweep(ctx context.Context) error {
+// on, shortly after, may be the new one: then it waits. Asking again counts from
+// now: each time the label comes off it cancels what the time before has started.
+func (w *work) resumeSweep(ctx context.Context, asked Round) error {
 	p, err := w.ownPull(ctx)
 	if err != nil {
 		return err
@@ -78,7 +95,7 @@ func (w *work) resumeSweep(ctx context.Context) error {
 	if slices.Contains(p.Labels, w.Config.Policy.SweepLabel) && age < labelLag {
 		return Waiting{"the further sweep to start"}
 	}
-	return w.restartSweep(ctx)
+	return w.askRound(ctx, asked)
 }
 
 // restartSweep makes the label event once more.

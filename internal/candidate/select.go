@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/refit-bench/refit/internal/image"
 	"github.com/refit-bench/refit/internal/recipe"
@@ -64,7 +65,8 @@ func (s *Shepherd) familyAt(ctx context.Context, commit, name string) (recipe.Fa
 }
 
 // target resolves what the user asked for into an image reference of the same
-// repository. A release is known when the image comes from the lane's tags.
+// repository, in the recipe's spelling. A release is known when the image comes
+// from the lane's tags.
 func (s *Shepherd) target(ctx context.Context, current, to string) (string, string, error) {
 	cur, err := image.Parse(current)
 	if err != nil {
@@ -72,28 +74,28 @@ func (s *Shepherd) target(ctx context.Context, current, to string) (string, stri
 	}
 	if to != "" {
 		if ref, err := image.Parse(to); err == nil {
-			return ref.String(), "", nil
+			return ref.Like(current), "", nil
 		}
 		cur.Tag, cur.Digest = to, ""
 		ref, err := image.Parse(cur.String())
 		if err != nil {
 			return "", "", fmt.Errorf("--to %s: %w", to, err)
 		}
-		return ref.String(), "", nil
+		return ref.Like(current), "", nil
 	}
 	tags, err := s.Images.Tags(ctx, cur.Name())
 	if err != nil {
 		return "", "", err // names the repository
 	}
-	newer, release := follower(cur, tags)
+	newer, release := follower(cur, current, tags)
 	if newer == "" {
 		return "", "", fmt.Errorf("%s: %w", current, ErrNothingNewer)
 	}
 	return newer, release, nil
 }
 
-func sameTarget(image, to string) bool {
-	return image == to || len(image) > len(to) && image[len(image)-len(to)-1] == ':' && image[len(image)-len(to):] == to
+func sameTarget(name, to string) bool {
+	return image.Same(name, to) || strings.HasSuffix(name, ":"+to)
 }
 
 // remembered returns the ended candidate of the same identity, if there is one.

@@ -125,16 +125,12 @@ func (w *work) targeted(ctx context.Context, v treeView) ([]forge.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := w.Forge.Runs(ctx, forge.RunFilter{Event: "workflow_dispatch", Workflow: w.Config.Executor.Targeted, Since: p.Created})
+	all, err := w.dispatched(ctx, p)
 	if err != nil {
-		return nil, fmt.Errorf("runs of %s: %w", w.Config.Executor.Targeted, err)
+		return nil, err
 	}
-	title := w.c.RunTitle(w.prefix())
 	var own []forge.Run
 	for _, r := range all {
-		if r.Title != title {
-			continue
-		}
 		same, err := w.sameWork(ctx, v, r.HeadSHA, matrix.Smoke)
 		if err != nil {
 			return nil, err
@@ -144,40 +140,6 @@ func (w *work) targeted(ctx context.Context, v treeView) ([]forge.Run, error) {
 		}
 	}
 	return own, nil
-}
-
-// Dispatched is the receipt of the intent to dispatch a smoke run.
-type Dispatched struct {
-	Head string `json:"head"`
-	Runs int    `json:"runs"` // of this work that were there already
-}
-
-func (d Dispatched) String() string { return fmt.Sprintf("smoke run asked for at %.12s", d.Head) }
-
-// dispatchSmoke keeps its intent first. A forge may show a run only a while
-// after it was dispatched, also when the answer was lost: until then nobody
-// asks again.
-func (w *work) dispatchSmoke(ctx context.Context, v treeView, runs int) error {
-	intent, waiting := Dispatched{v.Commit, runs}, Waiting{"the smoke run to start"}
-	asked, err := evidence[Dispatched](w, "dispatch")
-	if err == nil && asked == intent && w.now.Sub(w.receipts["dispatch"].At) < labelLag {
-		return waiting
-	}
-	if c := w.Capacity(ctx, v.Family.Entry.Runner); c.Answer != gate.Pass {
-		return &End{Outcome: CapacityDeferred, Phase: Targeted, Reason: c.Reason}
-	}
-	if err := w.keep(ctx, "dispatch", v.Commit, intent); err != nil {
-		return err
-	}
-	_, err = w.Forge.Dispatch(ctx, w.Config.Executor.Targeted, w.c.Branch(w.prefix()), map[string]string{
-		"generate-cli-command": "test-config --config-keys " + w.c.Key() + " --smoke",
-		"test-name":            w.c.TestName(w.prefix()),
-		"ref":                  v.Commit,
-	})
-	if err != nil {
-		return fmt.Errorf("dispatch: %w", err)
-	}
-	return waiting
 }
 
 func progress(what string, run forge.Run) string {

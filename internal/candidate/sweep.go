@@ -25,7 +25,9 @@ func bySweepWork(ctx context.Context, w *work) (string, error) {
 	return w.workSubject(v, matrix.Full(v.Points))
 }
 
-// sweepRests waits for a sweep that is under way, without taking the lease.
+// sweepRests waits for a sweep that is under way, without taking the lease. The
+// entry waits for it too: redoing that takes the label off and pushes, and
+// either would cancel what is being measured.
 func sweepRests(ctx context.Context, w *work) error {
 	if err := isOwned(ctx, w); err != nil {
 		return err
@@ -151,18 +153,9 @@ func (w *work) ofThisAttempt(ctx context.Context, runs []forge.Run) ([]forge.Run
 	return own, nil
 }
 
-// label asks for the sweep: capacity, check-final, then the label, the sole one.
+// label asks for the sweep: capacity, check-final, then the label, the sole
+// one. With the label on, it was asked for before.
 func (w *work) label(ctx context.Context, v treeView) error {
-	if c := w.Capacity(ctx, v.Family.Entry.Runner); c.Answer != gate.Pass {
-		return &End{Outcome: CapacityDeferred, Phase: FinalSweep, Reason: c.Reason}
-	}
-	final, err := w.checkFinal(ctx, v)
-	if err != nil {
-		return err
-	}
-	if final.Answer != gate.Pass {
-		return &End{Outcome: Failed, Phase: FinalSweep, Reason: "check-final: " + final.Reason}
-	}
 	p, err := w.ownPull(ctx)
 	if err != nil {
 		return err
@@ -173,10 +166,19 @@ func (w *work) label(ctx context.Context, v treeView) error {
 			return &End{Outcome: Handoff, Phase: FinalSweep, Reason: "somebody put the sweep label " + l + " on"}
 		}
 	}
-	if slices.Contains(p.Labels, want) {
-		return Waiting{"the sweep run to start"}
+	if slices.Contains(p.Labels, want) { // asked for; that the nodes are in use now may be its own doing
+		return Waiting{fmt.Sprintf("the sweep run to start; if it does not, refit why %d says why", p.Number)}
+	}
+	if c := w.Capacity(ctx, v.Family.Entry.Runner); c.Answer != gate.Pass {
+		return &End{Outcome: CapacityDeferred, Phase: FinalSweep, Reason: c.Reason}
+	}
+	if err := w.passesFinal(ctx, v); err != nil {
+		return err
 	}
 	if err := w.awaken(ctx); err != nil {
+		return err
+	}
+	if err := w.readyForSweep(ctx, p); err != nil {
 		return err
 	}
 	if err := w.Forge.AddLabel(ctx, p.Number, want); err != nil {
@@ -184,6 +186,23 @@ func (w *work) label(ctx context.Context, v treeView) error {
 	}
 	w.pull = nil
 	return Waiting{"the sweep run to start"}
+}
+
+// passesFinal ends the candidate when check-final says no. Main's changelog may
+// have grown since the entry was looked at: then the entry is redone instead.
+func (w *work) passesFinal(ctx context.Context, v treeView) error {
+	final, err := w.checkFinal(ctx, v)
+	if err != nil || final.Answer == gate.Pass {
+		return err
+	}
+	now, err := byChangelog(ctx, w)
+	if err != nil {
+		return err
+	}
+	if now != w.receipts["enter"].Subject {
+		return Waiting{"a fresh look: main's changelog has just grown"}
+	}
+	return &End{Outcome: Failed, Phase: FinalSweep, Reason: "check-final: " + final.Reason}
 }
 
 // checkFinal proves before the label that the sweep will measure what the

@@ -19,7 +19,7 @@ func TestUpgradeIsValidated(t *testing.T) {
 	if st.Outcome != Validated {
 		t.Fatalf("outcome: got %q (%s), want validated", st.Outcome, st.Reason)
 	}
-	if want := "[doctor resolve inspect rehearse propose baseline dispatch smoke enter sweep certify finish]"; w.ledger.steps() != want {
+	if want := "[doctor resolve inspect rehearse propose baseline dispatch dispatch smoke enter sweep certify finish]"; w.ledger.steps() != want {
 		t.Errorf("receipts: got %s, want %s", w.ledger.steps(), want)
 	}
 	for dimension, want := range map[string]string{"throughput": "no-change", "tpot": "no-change", "accuracy": "no-change"} {

@@ -14,16 +14,16 @@ type tagList struct {
 	err  error
 }
 
-// follower is the newest image of a lane and its release, "" when tags hold
-// none that is surely newer than the image.
-func follower(of image.Ref, tags []string) (newer, release string) {
+// follower is the newest image of a lane, in the spelling of the image that it
+// follows, and its release; "" when tags hold none that is surely newer.
+func follower(of image.Ref, spelling string, tags []string) (newer, release string) {
 	newest, ok := image.Newest(tags, of.Tag)
 	if !ok || newest == of.Tag {
 		return "", ""
 	}
 	release, _, _ = image.Lane(newest)
 	of.Tag, of.Digest = newest, ""
-	return of.String(), release
+	return of.Like(spelling), release
 }
 
 // newest is the image that a family moves to, and its release.
@@ -43,7 +43,7 @@ func (p *planner) newest(ctx context.Context, f live, rows []api.LatestImage) (n
 	if known.err != nil {
 		return "", "", stay(TagsUnknown, "%s", brief(ctx, ref.Name(), known.err))
 	}
-	if newer, release = follower(ref, known.tags); newer != "" {
+	if newer, release = follower(ref, f.Entry.Image, known.tags); newer != "" {
 		return newer, release, nil
 	}
 	return "", "", p.standing(ref, known.tags, rows[0])

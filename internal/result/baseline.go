@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/refit-bench/refit/internal/image"
 	"github.com/refit-bench/refit/internal/matrix"
 	"github.com/refit-bench/refit/internal/result/api"
 )
@@ -43,11 +44,11 @@ type BaselinePoint struct {
 // run whose changelog selected the family. A point without a row is
 // Unavailable. Two rows for a point, and a producer run that the workflow info
 // does not know with exactly one head, are errors.
-func BuildBaseline(points []matrix.Point, image string, rows []api.BenchmarkRow, info api.WorkflowInfo, evals []api.EvaluationRow, sources []string) (Baseline, error) {
+func BuildBaseline(points []matrix.Point, old string, rows []api.BenchmarkRow, info api.WorkflowInfo, evals []api.EvaluationRow, sources []string) (Baseline, error) {
 	if len(points) == 0 {
 		return Baseline{}, fmt.Errorf("baseline: no points")
 	}
-	b := builder{Baseline: Baseline{Family: points[0].Family, Image: image, Sources: slices.Clone(sources)}, info: info}
+	b := builder{Baseline: Baseline{Family: points[0].Family, Image: old, Sources: slices.Clone(sources)}, info: info}
 	for _, p := range points {
 		if err := b.addPoint(p, rows); err != nil {
 			return Baseline{}, fmt.Errorf("baseline %s: point %s: %w", b.Family, p.Label(), err)
@@ -81,7 +82,7 @@ func (b *builder) addPoint(p matrix.Point, rows []api.BenchmarkRow) error {
 	}
 	var found []api.BenchmarkRow
 	for _, row := range rows {
-		if row.Image != nil && *row.Image == b.Image && matchesRow(as, p, row) && b.selected(p, row) {
+		if row.Image != nil && image.Same(*row.Image, b.Image) && matchesRow(as, p, row) && b.selected(p, row) {
 			found = append(found, row)
 		}
 	}

@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 
+	"github.com/refit-bench/refit/internal/image"
 	"github.com/refit-bench/refit/internal/matrix"
 	"github.com/refit-bench/refit/internal/result/api"
 )
@@ -76,7 +77,7 @@ func (b *builder) matchesEval(as Published, p matrix.Point, row api.EvaluationRo
 	if fp := deref(row.RecipeFingerprint); fp != "" && fp != p.Fingerprint {
 		return false
 	}
-	if image := deref(row.Image); image != "" && image != b.Image {
+	if named := deref(row.Image); named != "" && !image.Same(named, b.Image) {
 		return false
 	}
 	if row.ISL != nil && !equal(row.ISL, as.ISL) || row.OSL != nil && !equal(row.OSL, as.OSL) {

@@ -32,7 +32,6 @@ func supported(w *workspace.Workspace) error {
 		only(w,
 			choice{"results.kind", c.Results.Kind, "local"},
 			choice{"ledger", c.Ledger, "store"},
-			choice{"policy.sweeps-on-draft", c.Policy.SweepsOnDraft, "auto"},
 			choice{"policy.allow-old-image-runs", strconv.FormatBool(c.Policy.AllowOldImageRuns), "false"},
 		))
 }
