@@ -107,7 +107,10 @@ func candidateList(e env) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(e.stdout, all)
+				return printJSON(e.stdout, append([]candidate.Summary{}, all...)) // none is a list too
+			}
+			if len(all) == 0 {
+				fmt.Fprintln(e.stderr, "no candidates yet: `refit upgrade FAMILY` begins one")
 			}
 			for _, c := range all {
 				state := string(c.State)

@@ -25,6 +25,10 @@ func commands(e env) *cobra.Command {
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Args:              rootArgs,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		SuggestionsMinimumDistance: 2,
 	}
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
@@ -36,7 +40,7 @@ func commands(e env) *cobra.Command {
 		matrixCommand(e), changelogCommand(e), labCommand(e), serveCommand(e), initCommand(e), configCommand(e), versionCommand(e),
 		ciCommand(e), jobCommand(e), benchCommand(e), evalCommand(e), simCommand(e),
 	)
-	root.SetHelpCommand(&cobra.Command{Hidden: true})
+	root.SetHelpCommand(helpCommand())
 	return root
 }
 
@@ -93,6 +97,8 @@ func printJSON(w io.Writer, v any) error {
 // hint is advice for errors that have a usual remedy.
 func hint(err error) string {
 	switch {
+	case errors.Is(err, workspace.ErrNone):
+		return "a workspace is a git checkout of recipes: go to one, or name it with -C; `refit lab` shows one at work"
 	case errors.Is(err, candidate.ErrNothingNewer):
 		return "name an image or a tag with --to to move somewhere else"
 	case errors.Is(err, starter.ErrNoRepository):

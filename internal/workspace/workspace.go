@@ -16,6 +16,9 @@ import (
 // ConfigName is the name of the configuration file at a workspace's root.
 const ConfigName = "refit.yaml"
 
+// ErrNone says that a folder lies in no workspace.
+var ErrNone = errors.New("no " + ConfigName + " and no git checkout here or above")
+
 // maxConfig bounds refit.yaml, in bytes.
 const maxConfig = 1 << 20
 
@@ -104,7 +107,7 @@ func findRoot(dir string) (string, error) {
 			}
 		}
 		if at == filepath.Dir(at) {
-			return "", fmt.Errorf("open workspace %s: no %s and no git checkout here or above", dir, ConfigName)
+			return "", fmt.Errorf("open workspace %s: %w", dir, ErrNone)
 		}
 	}
 }
