@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -11,7 +12,6 @@ import (
 
 	"github.com/refit-bench/refit/internal/candidate"
 	"github.com/refit-bench/refit/internal/server"
-	"github.com/refit-bench/refit/internal/workspace"
 )
 
 func candidateCommand(e env) *cobra.Command {
@@ -51,11 +51,12 @@ func candidateShow(e env) *cobra.Command {
   refit candidate show laba-fp8-cpu-sim --html report.html`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, a []string) (err error) {
-			s, done, err := ledger(cmd)
+			l, err := look(cmd, e)
 			if err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, done()) }()
+			defer func() { err = errors.Join(err, l.Close()) }()
+			s := l.Shepherd
 			c, err := find(cmd, s, a[0])
 			if err != nil {
 				return err
@@ -65,7 +66,7 @@ func candidateShow(e env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return f.print(cmd.Context(), e, w, c.ID)
+				return f.print(cmd.Context(), e, w, l, c.ID)
 			}
 			st, receipts, err := s.Show(cmd.Context(), c.Candidate)
 			if err != nil {
@@ -97,12 +98,12 @@ func candidateList(e env) *cobra.Command {
 		Example: "  refit candidate list",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			s, done, err := ledger(cmd)
+			l, err := look(cmd, e)
 			if err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, done()) }()
-			all, err := s.Ledger.Candidates(cmd.Context())
+			defer func() { err = errors.Join(err, l.Close()) }()
+			all, err := l.Shepherd.Ledger.Candidates(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -166,18 +167,17 @@ func candidateClaim(e env, verb, short string, do func(context.Context, *candida
 	return cmd
 }
 
-// ledger opens only what is needed to read receipts: no forge is asked.
-func ledger(cmd *cobra.Command) (*candidate.Shepherd, func() error, error) {
+// look opens what is needed to read receipts, and nothing that moves a candidate.
+func look(cmd *cobra.Command, e env) (server.Looking, error) {
 	w, err := open(cmd)
 	if err != nil {
-		return nil, nil, err
+		return server.Looking{}, err
 	}
-	st, err := server.OpenStore(cmd.Context(), w)
+	self, err := os.Executable()
 	if err != nil {
-		return nil, nil, err
+		return server.Looking{}, err
 	}
-	s := &candidate.Shepherd{Ledger: st, Config: w.Config, Now: time.Now, Holder: workspace.Process()}
-	return s, st.Close, nil
+	return server.Look(cmd.Context(), w, self, e.stderr, e.now)
 }
 
 // find picks the newest candidate with this id, family or config key.

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -33,13 +32,8 @@ func (f *formats) flags(cmd *cobra.Command) {
 func (f formats) asked() bool { return f.html != "" || f.csv || f.benchstat || f.markdown || f.term }
 
 // print renders one candidate in the format that was asked for.
-func (f formats) print(ctx context.Context, e env, w *workspace.Workspace, id string) (err error) {
-	s, err := server.OpenStore(ctx, w)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	p, err := server.CandidatePage(ctx, w, s, id)
+func (f formats) print(ctx context.Context, e env, w *workspace.Workspace, l server.Looking, id string) error {
+	p, err := server.CandidatePage(ctx, w, l.Shepherd.Ledger, l.Store, id)
 	if err != nil {
 		return err
 	}

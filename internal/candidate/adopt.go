@@ -150,7 +150,7 @@ func (w *work) publishAgain(ctx context.Context, p forge.Pull, owner string) (in
 	seen := map[string]bool{}
 	for _, c := range there {
 		rec, ok, err := report.ParseRecord(w.prefix(), c.Body)
-		if c.Author != owner || err != nil || !ok || rec.ID != w.c.ID || seen[rec.Kind+"/"+rec.Name] {
+		if c.Author != owner || err != nil || !ok || rec.ID != w.c.ID || rec.Kind == report.ReceiptKind || seen[rec.Kind+"/"+rec.Name] {
 			continue
 		}
 		seen[rec.Kind+"/"+rec.Name] = true

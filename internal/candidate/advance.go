@@ -116,7 +116,14 @@ func (w *work) read(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("candidate %s: read receipts: %w", w.c.ID, err)
 	}
-	w.known, w.receipts, w.owners = len(all), map[string]Receipt{}, nil
+	w.known = len(all)
+	w.hold(all)
+	return nil
+}
+
+// hold takes the newest receipt of each step of this attempt.
+func (w *work) hold(all []Receipt) {
+	w.receipts, w.owners = map[string]Receipt{}, nil
 	for _, r := range ofAttempt(all, w.c.Attempt) {
 		if r.Step == "doctor" && w.receipts["doctor"].Subject == w.Holder.String() {
 			continue
@@ -127,7 +134,6 @@ func (w *work) read(ctx context.Context) error {
 		}
 	}
 	_, w.claimed = w.receipts["propose"]
-	return nil
 }
 
 // obeyBase takes policy and evals from the base's refit.yaml: neither what the
@@ -137,6 +143,9 @@ func (w *work) obeyBase(ctx context.Context) error {
 	s, err := w.Shepherd.obeying(ctx, w.c.Base)
 	if err != nil {
 		return fmt.Errorf("candidate %s: %w", w.c.ID, err)
+	}
+	if here, base := w.prefix(), s.prefix(); w.batch() != nil && here != base {
+		return fmt.Errorf("candidate %s: policy.prefix is %q here and %q at base %.12s: receipts in comments are found by it; commit the one that you mean", w.c.ID, here, base, w.c.Base)
 	}
 	w.Shepherd = s
 	return nil
@@ -172,6 +181,9 @@ func (w *work) walk(ctx context.Context, steps []Step) (Status, error) {
 		switch {
 		case errors.As(err, &wait):
 			w.tell(step.Name, "waiting", wait.For)
+			if err := w.settle(ctx); err != nil {
+				return Status{}, fmt.Errorf("candidate %s: %w", w.c.ID, err)
+			}
 			return w.status(ctx, step.Name, Waits, wait.For, nil)
 		case errors.As(err, &end):
 			w.tell(step.Name, "end", end.Error())
@@ -179,6 +191,9 @@ func (w *work) walk(ctx context.Context, steps []Step) (Status, error) {
 		case err != nil:
 			return Status{}, fmt.Errorf("candidate %s: %s: %w", w.c.ID, step.Name, err)
 		}
+	}
+	if err := w.settle(ctx); err != nil {
+		return Status{}, fmt.Errorf("candidate %s: %w", w.c.ID, err)
 	}
 	return w.status(ctx, steps[len(steps)-1].Name, Done, "", nil)
 }
@@ -208,7 +223,14 @@ func (w *work) take(ctx context.Context, step Step) error {
 	if err != nil {
 		return err
 	}
-	return w.keep(ctx, step.Name, subject, evidence)
+	if w.batch() == nil {
+		return w.keep(ctx, step.Name, subject, evidence)
+	}
+	if err := w.note(ctx, step.Name, subject, evidence); err != nil { // settle writes it, with those of other steps
+		return err
+	}
+	w.tell(step.Name, "done", describe(evidence))
+	return nil
 }
 
 // twice acts, and acts once more when an answer was lost. Every act looks
@@ -225,15 +247,8 @@ func (w *work) twice(ctx context.Context, act func() error) error {
 // keep records a receipt. What the steps before propose found is written
 // together with propose's own receipt: until then nothing exists to describe.
 func (w *work) keep(ctx context.Context, step, subject string, evidence any) error {
-	data, err := json.Marshal(evidence)
-	if err != nil {
-		return fmt.Errorf("receipt of %s: %w", step, err)
-	}
-	r := Receipt{Candidate: w.c.ID, Step: step, Subject: subject, By: w.login, At: w.now, Evidence: data}
-	w.receipts[step] = r
-	w.fresh = append(w.fresh, r)
-	if step == "propose" {
-		w.claimed = true
+	if err := w.note(ctx, step, subject, evidence); err != nil {
+		return err
 	}
 	if w.claimed && !w.dry {
 		if err := w.flush(ctx); err != nil {
@@ -244,6 +259,25 @@ func (w *work) keep(ctx context.Context, step, subject string, evidence any) err
 	return nil
 }
 
+// note makes a receipt that is still to be written.
+func (w *work) note(ctx context.Context, step, subject string, evidence any) error {
+	data, err := json.Marshal(evidence)
+	if err != nil {
+		return fmt.Errorf("receipt of %s: %w", step, err)
+	}
+	login, err := w.who(ctx)
+	if err != nil {
+		return fmt.Errorf("receipt of %s: %w", step, err)
+	}
+	r := Receipt{Candidate: w.c.ID, Step: step, Subject: subject, By: login, At: w.now, Evidence: data}
+	w.receipts[step] = r
+	w.fresh = append(w.fresh, r)
+	if step == "propose" {
+		w.claimed = true
+	}
+	return nil
+}
+
 // flush appends the receipts that are not in the ledger yet, after the line
 // that begins a further attempt.
 func (w *work) flush(ctx context.Context) error {
@@ -251,6 +285,9 @@ func (w *work) flush(ctx context.Context) error {
 		r := Receipt{Candidate: w.c.ID, Step: "attempt", Subject: strconv.Itoa(w.c.Attempt), By: w.login, At: w.now, Evidence: mustJSON(w.c)}
 		w.receipts["attempt"] = r
 		w.fresh = slices.Insert(w.fresh, 0, r)
+	}
+	if w.batch() != nil {
+		return w.flushAll(ctx)
 	}
 	for len(w.fresh) > 0 {
 		if err := w.appendOnce(ctx, w.fresh[0]); err != nil {
@@ -279,10 +316,10 @@ func ofAttempt(all []Receipt, attempt int) []Receipt {
 	return out
 }
 
-// appendOnce appends a receipt. When the ledger's answer was lost it looks
-// whether the receipt is there, and only then tries again.
-func (w *work) appendOnce(ctx context.Context, r Receipt) error {
-	err := w.Ledger.Append(ctx, r)
+// appendOnce appends receipts. When the ledger's answer was lost it looks
+// which of them are there, and only then tries again.
+func (w *work) appendOnce(ctx context.Context, rs ...Receipt) error {
+	err := w.appendAll(ctx, rs)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
@@ -290,12 +327,16 @@ func (w *work) appendOnce(ctx context.Context, r Receipt) error {
 	if bad != nil {
 		return err
 	}
-	for _, old := range all {
-		if old.Step == r.Step && old.Subject == r.Subject && old.By == r.By && old.At.Equal(r.At) {
-			return nil
-		}
+	left := slices.DeleteFunc(slices.Clone(rs), func(r Receipt) bool { return slices.ContainsFunc(all, r.same) })
+	if len(left) == 0 {
+		return nil
 	}
-	return w.Ledger.Append(ctx, r)
+	return w.appendAll(ctx, left)
+}
+
+// same says whether two receipts are one.
+func (r Receipt) same(old Receipt) bool {
+	return old.Step == r.Step && old.Subject == r.Subject && old.By == r.By && old.At.Equal(r.At)
 }
 
 // evidence decodes what a step left behind.

@@ -138,6 +138,9 @@ func (w *work) tidy(ctx context.Context, st Status) error {
 	if err := w.tidyLease(ctx); err != nil {
 		return err
 	}
+	if w.batch() != nil { // its list is only a view, and computing it asks the forge
+		return w.save(ctx, st.Summary)
+	}
 	all, err := w.Ledger.Candidates(ctx)
 	if err != nil {
 		return fmt.Errorf("candidate %s: list: %w", w.c.ID, err)

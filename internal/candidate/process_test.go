@@ -29,6 +29,7 @@ type process struct {
 	holder workspace.Holder
 	token  string // "" is the bot's
 	ledger *memory
+	aging  *aging // nil unless receipts are comments
 
 	mu     sync.Mutex
 	writes []string
@@ -151,6 +152,7 @@ func (p *process) shepherd() *Shepherd {
 		s.Config.Forge.Login, _, _ = strings.Cut(p.token, "-")
 	}
 	s.Ledger, s.Holder = mortal{p.ledger, p}, p.holder
+	p.aging = p.w.comment(s)
 	return s
 }
 
@@ -186,6 +188,7 @@ func (p *process) goOn(which func(*Shepherd) (Candidate, error)) (c Candidate, s
 		}
 		p.w.forge.Wait()
 		p.ledger.age()
+		p.aging.age()
 	}
 	p.w.t.Fatalf("no outcome after 120 advances: %s, waiting %q, errors %v", st.State, st.Waiting, errs)
 	return c, st, errs
@@ -209,6 +212,9 @@ func (w *world) standing(c Candidate, st Status) standing {
 	w.t.Helper()
 	ctx, bot := w.t.Context(), w.client("bot-token")
 	s := standing{Outcome: st.Outcome, Verdicts: st.Verdicts}
+	if w.comments {
+		w.ledger = w.snapshot(c)
+	}
 	pulls, err := bot.PullsByHead(ctx, c.Branch("refit"))
 	w.must(err)
 	for _, p := range pulls {
@@ -218,6 +224,9 @@ func (w *world) standing(c Candidate, st Status) standing {
 		for _, cm := range comments {
 			rec, ok, err := report.ParseRecord("refit", cm.Body)
 			w.must(err)
+			if rec.Kind == report.ReceiptKind {
+				continue // receipts are looked at one by one
+			}
 			name := rec.Kind + "/" + number.ReplaceAllString(rec.Name, "N")
 			if !ok {
 				name = number.ReplaceAllString(cm.Body, "N")

@@ -102,19 +102,35 @@ func sameTarget(name, to string) bool {
 // After an end that a later upgrade may retry it is the next attempt: the
 // receipts of the earlier ones stay what they were.
 func (s *Shepherd) remembered(ctx context.Context, c Candidate) (Candidate, error) {
-	all, err := s.Ledger.Candidates(ctx)
-	if err != nil {
+	old, ok, err := Lookup(ctx, s.Ledger, c.ID)
+	switch {
+	case err != nil:
 		return c, fmt.Errorf("list candidates: %w", err)
-	}
-	for _, old := range all {
-		switch {
-		case old.ID != c.ID || old.Outcome == "":
-		case old.Outcome.Retryable():
-			c.Attempt = old.Attempt + 1
-			return c, nil
-		default:
-			return old.Candidate, nil
-		}
+	case !ok || old.Outcome == "":
+	case old.Outcome.Retryable():
+		c.Attempt = old.Attempt + 1
+	default:
+		return old.Candidate, nil
 	}
 	return c, nil
+}
+
+// Lookup is the last known state of one candidate; false when the ledger knows
+// none of this id.
+func Lookup(ctx context.Context, l Ledger, id string) (Summary, bool, error) {
+	if one, ok := l.(interface {
+		Candidate(context.Context, string) (Summary, bool, error)
+	}); ok {
+		return one.Candidate(ctx, id)
+	}
+	all, err := l.Candidates(ctx)
+	if err != nil {
+		return Summary{}, false, err
+	}
+	for _, s := range all {
+		if s.ID == id {
+			return s, true, nil
+		}
+	}
+	return Summary{}, false, nil
 }

@@ -102,9 +102,14 @@ func (s *Shepherd) Certificate(ctx context.Context, c Candidate) (Certified, boo
 }
 
 // Show computes where a candidate stands from its receipts alone, without
-// asking the forge and without moving it.
+// moving it. The forge is asked only where receipts are comments of it; then
+// those that a claim carries are shown until there is a pull request, and one
+// that somebody edited is the reason why it does not move.
 func (s *Shepherd) Show(ctx context.Context, c Candidate) (Status, []Receipt, error) {
 	w, err := s.open(ctx, c)
+	if reason, changed := Changed(err); changed {
+		return w.blockedAt("", reason), nil, nil
+	}
 	if err != nil {
 		return Status{}, nil, err
 	}
@@ -112,8 +117,19 @@ func (s *Shepherd) Show(ctx context.Context, c Candidate) (Status, []Receipt, er
 	if err != nil {
 		return Status{}, nil, fmt.Errorf("candidate %s: read receipts: %w", c.ID, err)
 	}
+	if s.batch() != nil && !w.claimed {
+		if err := w.inherit(ctx, true); err != nil {
+			return Status{}, nil, fmt.Errorf("candidate %s: %w", c.ID, err)
+		}
+		all = append(all, w.fresh...)
+	}
+	return w.stands(), all, nil
+}
+
+// stands is where the receipts say that the candidate is.
+func (w *work) stands() Status {
 	if st, ok := w.sealed(); ok {
-		return st, all, nil
+		return st
 	}
 	last := "doctor"
 	for _, step := range Lifecycle {
@@ -121,9 +137,15 @@ func (s *Shepherd) Show(ctx context.Context, c Candidate) (Status, []Receipt, er
 			last = step.Name
 		}
 	}
-	st := Status{Summary: w.summary(last, Waits)}
 	if t, blocked := w.blocked(); blocked {
-		st.Reason, st.Next = t.String(), "delete that comment; it is published again"
+		return w.blockedAt(last, t.String())
 	}
-	return st, all, nil
+	return Status{Summary: w.summary(last, Waits)}
+}
+
+// blockedAt is the state of a candidate that a record blocks.
+func (w *work) blockedAt(step, reason string) Status {
+	st := Status{Summary: w.summary(step, Waits), Reason: reason}
+	st.Next = "delete that comment; it is published again"
+	return st
 }

@@ -94,7 +94,11 @@ func (w *work) auditTakeover(ctx context.Context, t TakenOver) error {
 			return err
 		}
 	}
-	return w.appendOnce(ctx, Receipt{Candidate: w.c.ID, Step: "takeover", Subject: t.Lease, By: t.By, At: w.now, Evidence: mustJSON(t)})
+	err = w.appendOnce(ctx, Receipt{Candidate: w.c.ID, Step: "takeover", Subject: t.Lease, By: t.By, At: w.now, Evidence: mustJSON(t)})
+	if errors.Is(err, errNoPull) { // receipts are comments, and nothing was proposed yet: there is no record that the takeover could explain
+		return nil
+	}
+	return err
 }
 
 // mayDecide asks for a reason, and for the right to write.

@@ -47,6 +47,8 @@ type world struct {
 	ledger *memory
 	ws     *workspace.Workspace
 
+	comments bool // receipts live in comments, not in ledger
+
 	mu     sync.Mutex
 	trees  map[string]fs.FS
 	slow   float64 // factor on the new image's throughput: 1 is unchanged
@@ -201,7 +203,7 @@ func (w *world) tree(_ context.Context, commit string) (fs.FS, error) {
 
 // shepherd is a session of its own: nothing is shared but forge and ledger.
 func (w *world) shepherd(token string) *Shepherd {
-	return &Shepherd{
+	s := &Shepherd{
 		Forge: w.client(token), Web: "http://forge.invalid/toy/recipes", Ledger: w.ledger,
 		Feeds: feeds{w}, APIURL: "http://results.invalid", History: w.history,
 		Images: image.Library{Layout: filepath.Join(w.ground, "images")}, Cache: image.Cache{Dir: filepath.Join(w.ground, "cache")},
@@ -210,6 +212,8 @@ func (w *world) shepherd(token string) *Shepherd {
 		Capacity: func(context.Context, string) gate.Verdict { return pass("capacity", "idle") },
 		Holder:   workspace.Process(), Now: time.Now,
 	}
+	w.comment(s)
+	return s
 }
 
 // upgrade advances until there is an outcome; between two looks the forge

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -15,15 +16,16 @@ const maxBody = 60000
 // Record is what a comment of the program holds: a typed record as JSON, and
 // the page it was rendered to.
 type Record struct {
-	Kind     string // report | outcome | cleanup
+	Kind     string // report | outcome | cleanup | receipt
 	Parent   string // the wave's run id, or p + 12 hex
 	ID       string // of the candidate
-	Name     string // baseline, run-<run id>-<attempt>, ...; "" for outcome and cleanup
+	Name     string // baseline, run-<run id>-<attempt>, <step>-<digest>, ...; "" for outcome and cleanup
 	JSON     json.RawMessage
 	Markdown string
 }
 
 var (
+	kinds      = []string{"report", "outcome", "cleanup", ReceiptKind}
 	parentName = regexp.MustCompile(`^(?:[1-9][0-9]{0,18}|p[0-9a-f]{12})$`)
 	recordName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,99}$`)
 	prefixName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
@@ -41,8 +43,8 @@ func (p Policy) Marker(kind, parent, id, name string) string {
 
 // Record makes the body of a comment: the marker, v as one line of JSON in
 // which no > is left, the comment's end, and the Markdown. kind is report,
-// outcome or cleanup; a report has a name. The error says what cannot be
-// written, or that the body has 60,000 characters or more.
+// outcome, cleanup or receipt; reports and receipts have a name. The error says
+// what cannot be written, or that the body has 60,000 characters or more.
 func (p Policy) Record(kind, parent, id, name string, v any, markdown string) (string, error) {
 	data, err := json.Marshal(v) // escapes <, > and &
 	if err != nil {
@@ -60,11 +62,11 @@ func (p Policy) Record(kind, parent, id, name string, v any, markdown string) (s
 }
 
 func (r Record) check(prefix string) error {
-	named := r.Kind == "report"
+	named := r.Kind == "report" || r.Kind == ReceiptKind
 	switch {
 	case !prefixName.MatchString(prefix):
 		return fmt.Errorf("record: prefix %q is not a name", prefix)
-	case r.Kind != "report" && r.Kind != "outcome" && r.Kind != "cleanup":
+	case !slices.Contains(kinds, r.Kind):
 		return fmt.Errorf("record: unknown kind %q", r.Kind)
 	case !parentName.MatchString(r.Parent):
 		return fmt.Errorf("record %s: parent %q is not a run id", r.Kind, r.Parent)
@@ -82,7 +84,7 @@ func (r Record) check(prefix string) error {
 func ParseRecord(prefix, body string) (Record, bool, error) {
 	head, rest, ok := strings.Cut(body, "\n")
 	kind, after, found := strings.Cut(strings.TrimPrefix(head, "<!-- "+prefix+"-"), ":")
-	if !strings.HasPrefix(head, "<!-- "+prefix+"-") || !found || (kind != "report" && kind != "outcome" && kind != "cleanup") {
+	if !strings.HasPrefix(head, "<!-- "+prefix+"-") || !found || !slices.Contains(kinds, kind) {
 		return Record{}, false, nil
 	}
 	fields := strings.Split(after, ":")

@@ -17,20 +17,21 @@ import (
 )
 
 // CandidatePage is everything that is known of a candidate here: its last
-// computed state, its receipts, the runs in the store and the kept reports. No
-// forge is asked. fs.ErrNotExist says that there is no such candidate.
-func CandidatePage(ctx context.Context, w *workspace.Workspace, s *store.Store, id string) (report.BoardPage, error) {
-	all, err := s.Candidates(ctx)
+// computed state, its receipts, the runs in the store and the published reports.
+// Only the ledger may ask a forge. fs.ErrNotExist says that there is no such candidate.
+func CandidatePage(ctx context.Context, w *workspace.Workspace, l candidate.Ledger, s *store.Store, id string) (report.BoardPage, error) {
+	sum, ok, err := candidate.Lookup(ctx, l, id)
 	if err != nil {
 		return report.BoardPage{}, err
 	}
-	i := slices.IndexFunc(all, func(c candidate.Summary) bool { return c.ID == id })
-	if i < 0 {
+	if !ok {
 		return report.BoardPage{}, fmt.Errorf("candidate %s: %w", id, fs.ErrNotExist)
 	}
-	p := report.BoardPage{Row: boardRow(all[i])}
-	receipts, err := s.Receipts(ctx, id)
-	if err != nil {
+	p := report.BoardPage{Row: boardRow(sum)}
+	receipts, err := l.Receipts(ctx, id)
+	if reason, changed := candidate.Changed(err); changed {
+		p.Row.Evidence = append(p.Row.Evidence, reason)
+	} else if err != nil {
 		return p, err
 	}
 	for _, r := range receipts {
@@ -39,8 +40,10 @@ func CandidatePage(ctx context.Context, w *workspace.Workspace, s *store.Store, 
 	if in, ok := newest[candidate.Inspected](receipts, "inspect"); ok {
 		p.Source = &in.Comparison
 	}
-	addReports(&p, w.State("reports", id), w.Config.Policy.Prefix)
-	return p, addRuns(ctx, &p, s, all[i].Branch(w.Config.Policy.Prefix), receipts)
+	if err := addPublished(ctx, &p, w, l, id); err != nil {
+		return p, err
+	}
+	return p, addRuns(ctx, &p, s, sum.Branch(w.Config.Policy.Prefix), receipts)
 }
 
 // newest is the evidence of a step's newest receipt.

@@ -85,7 +85,7 @@ func TestPageOfSplitRecords(t *testing.T) {
 	w := pageWorkspace(t, s, "configs/lab-master.yaml:fam-a")
 	baseline, attempt := manyRecords(t)
 	keepReports(t, w, append(baseline, attempt...))
-	p, err := CandidatePage(t.Context(), w, s, pageID)
+	p, err := CandidatePage(t.Context(), w, s, s, pageID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,11 +98,11 @@ func TestPageOfSplitRecords(t *testing.T) {
 	if err := os.Remove(filepath.Join(w.State("reports", pageID), attempt[0].Name+".md")); err != nil {
 		t.Fatal(err)
 	}
-	p, err = CandidatePage(t.Context(), w, s, pageID)
+	p, err = CandidatePage(t.Context(), w, s, s, pageID)
 	if err != nil || p.Attempt != nil || len(p.Baseline.Points) != 25 || !strings.Contains(strings.Join(p.Row.Evidence, "\n"), "is missing") {
 		t.Errorf("without a part: %v, attempt %+v, evidence %q", err, p.Attempt, p.Row.Evidence)
 	}
-	if _, err := CandidatePage(t.Context(), w, s, "nobody"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := CandidatePage(t.Context(), w, s, s, "nobody"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("unknown candidate: %v, want fs.ErrNotExist", err)
 	}
 }
@@ -122,7 +122,7 @@ func TestPageOfRuns(t *testing.T) {
 	ingestSweep(t, s, points, 50, now, "refit/auto-"+pageID, "workflow_dispatch", 20)
 	ingestSweep(t, s, points, 51, now, "refit/auto-"+pageID, "pull_request", 20)
 	ingestSweep(t, s, points, 52, now, "refit/auto-another", "pull_request", 30)
-	p, err := CandidatePage(t.Context(), w, s, pageID)
+	p, err := CandidatePage(t.Context(), w, s, s, pageID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestPageOfRuns(t *testing.T) {
 	if c.Verdict != compare.Inconclusive || c.DF != 0 || c.Points[0].Delta > -0.19 || c.Points[0].Delta < -0.20 {
 		t.Errorf("verdict %+v", c)
 	}
-	_, page := get(t, &Board{Workspace: "lab", Page: func(ctx context.Context, id string) (report.BoardPage, error) { return CandidatePage(ctx, w, s, id) }}, "GET", "/candidates/"+pageID)
+	_, page := get(t, &Board{Workspace: "lab", Page: func(ctx context.Context, id string) (report.BoardPage, error) { return CandidatePage(ctx, w, s, s, id) }}, "GET", "/candidates/"+pageID)
 	wants(t, page, "-19.71%", `<span class="tag warn">inconclusive</span>`, "Runners and client health", "51 / 1", "24.91")
 }
 

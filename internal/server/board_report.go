@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/refit-bench/refit/internal/candidate"
 	"github.com/refit-bench/refit/internal/report"
 	"github.com/refit-bench/refit/internal/workspace"
 )
@@ -16,6 +18,28 @@ import (
 // maxReport bounds a kept report, in bytes; a comment's body has at most 65,536
 // characters.
 const maxReport = 1 << 20
+
+// addPublished adds the reports that the ledger shares with everybody, else
+// those that were kept on this machine.
+func addPublished(ctx context.Context, p *report.BoardPage, w *workspace.Workspace, l candidate.Ledger, id string) error {
+	prefix := w.Config.Policy.Prefix
+	shared, ok := l.(interface {
+		Reports(context.Context, string) ([]report.NamedComment, error)
+	})
+	if !ok {
+		addReports(p, w.State("reports", id), prefix)
+		return nil
+	}
+	pages, err := shared.Reports(ctx, id)
+	if reason, changed := candidate.Changed(err); changed {
+		if !slices.Contains(p.Row.Evidence, reason) {
+			p.Row.Evidence = append(p.Row.Evidence, reason)
+		}
+		return nil
+	}
+	addPages(p, pages, prefix)
+	return err
+}
 
 // addReports adds the published reports that were kept on this machine, in the
 // order of their last change, and the records they hold. A report that cannot
@@ -26,18 +50,27 @@ func addReports(p *report.BoardPage, dir, prefix string) {
 		return // nothing published yet
 	}
 	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return modified(a).Compare(modified(b)) })
-	var records []report.Record
+	var pages []report.NamedComment
 	for _, e := range entries {
 		body, err := workspace.ReadFile(filepath.Join(dir, e.Name()), maxReport)
 		if err != nil {
 			p.Row.Evidence = append(p.Row.Evidence, "a kept report cannot be read: "+e.Name())
 			continue
 		}
-		rec, ok, err := report.ParseRecord(prefix, string(body))
+		pages = append(pages, report.NamedComment{Name: strings.TrimSuffix(e.Name(), ".md"), Body: string(body)})
+	}
+	addPages(p, pages, prefix)
+}
+
+// addPages adds reports as they were published, and the records they hold.
+func addPages(p *report.BoardPage, pages []report.NamedComment, prefix string) {
+	var records []report.Record
+	for _, page := range pages {
+		rec, ok, err := report.ParseRecord(prefix, page.Body)
 		if err != nil || !ok {
 			continue
 		}
-		p.Reports = append(p.Reports, report.BoardReport{Title: strings.TrimSuffix(e.Name(), ".md"), Markdown: rec.Markdown})
+		p.Reports = append(p.Reports, report.BoardReport{Title: page.Name, Markdown: rec.Markdown})
 		records = append(records, rec)
 	}
 	for _, rec := range records {

@@ -2,9 +2,7 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -20,7 +18,7 @@ import (
 // FleetOptions are what a look over the families may cost.
 type FleetOptions struct {
 	Offline bool          // no registry is asked
-	Wait    time.Duration // for all registries together
+	Wait    time.Duration // for all registries together, and for each answer of a forge elsewhere
 }
 
 // Fleet looks over the families of a workspace as its files lie there: image
@@ -40,7 +38,7 @@ func Fleet(ctx context.Context, w *workspace.Workspace, o FleetOptions, now time
 		return report.Fleet{}, err
 	}
 	note := ""
-	if s.Candidates, err = saved(ctx, w); err != nil {
+	if s.Candidates, err = saved(ctx, w, o.Wait); err != nil {
 		note = fmt.Sprintf("candidates unknown: %v", err)
 	}
 	images(&s, w, o)
@@ -77,21 +75,17 @@ func imageLines(w *workspace.Workspace, cat *recipe.Catalogue) (func(recipe.Fami
 // maxMaster bounds a master file, in bytes.
 const maxMaster = 64 << 20
 
-// saved lists the candidates of a workspace that has any: a store is not made
-// for the sake of looking.
-func saved(ctx context.Context, w *workspace.Workspace) (list []candidate.Summary, err error) {
-	if err := only(w, choice{"results.kind", w.Config.Results.Kind, "local"}, choice{"ledger", w.Config.Ledger, "store"}); err != nil {
+// saved lists the candidates of a workspace that has any: neither a store nor a
+// forge is made for the sake of looking. A forge elsewhere may take some time for
+// each of its answers.
+func saved(ctx context.Context, w *workspace.Workspace, patience time.Duration) ([]candidate.Summary, error) {
+	if err := only(w, choice{"results.kind", w.Config.Results.Kind, "local"}); err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(w.State("store.db")); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	if inComments(w) {
+		return commented(ctx, w, patience)
 	}
-	st, err := OpenStore(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, st.Close()) }()
-	return st.Candidates(ctx)
+	return seenHere(ctx, w)
 }
 
 // images says where build times and tags come from: the workspace's layout,

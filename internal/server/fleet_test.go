@@ -102,13 +102,13 @@ func TestFleetOnlyReads(t *testing.T) {
 	if _, err := os.Stat(w.State()); !os.IsNotExist(err) {
 		t.Errorf("a look made %s (%v)", w.State(), err)
 	}
-	w = fleetWorkspace(t, "version: 1\nledger: comments\nimages: {kind: registry, path: reg.example}\n")
+	w = fleetWorkspace(t, "version: 1\nresults: {kind: postgres, dsn-file: dsn}\nimages: {kind: registry, path: reg.example}\n")
 	f, err := Fleet(t.Context(), w, FleetOptions{Offline: true, Wait: time.Second}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	notes := strings.Join(f.Notes, "\n")
-	for _, want := range []string{"candidates unknown: refit.yaml:2: ledger: comments is not in this version (only store is)",
+	for _, want := range []string{"candidates unknown: refit.yaml:2: results.kind: postgres is not in this version (only local is)",
 		"newest in lane unknown for 1 of 1 images: no registry was asked (--offline)"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("notes lack %q:\n%s", want, notes)

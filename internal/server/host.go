@@ -41,6 +41,7 @@ type Host struct {
 	silent    silent
 	closed    bool
 	token     string
+	lately    lately
 }
 
 // Address is where the embedded parts listen: the content of .refit/serve.json.

@@ -19,7 +19,7 @@ func (h *Host) pages() http.Handler {
 }
 
 func (h *Host) rows(ctx context.Context) ([]report.BoardRow, error) {
-	all, err := h.Store.Candidates(ctx)
+	all, err := h.candidates(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,11 @@ func (h *Host) rows(ctx context.Context) ([]report.BoardRow, error) {
 }
 
 func (h *Host) page(ctx context.Context, id string) (report.BoardPage, error) {
-	return CandidatePage(ctx, h.Workspace, h.Store, id)
+	l, err := h.ledger()
+	if err != nil {
+		return report.BoardPage{}, err
+	}
+	return CandidatePage(ctx, h.Workspace, l, h.Store, id)
 }
 
 func boardRow(s candidate.Summary) report.BoardRow {

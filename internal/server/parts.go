@@ -78,7 +78,7 @@ func attach(ctx context.Context, w *workspace.Workspace, refit string, log io.Wr
 		}
 	}
 	for try := 1; ; try++ {
-		h := &Host{Workspace: w, Refit: refit, Log: log, Now: now}
+		h := &Host{Workspace: w, Refit: refit, Log: log, Now: now, token: p.token}
 		err := p.own(ctx, h)
 		if err == nil {
 			return p, nil
@@ -220,7 +220,7 @@ func (p *Parts) Shepherd(tell func(candidate.Event)) (*candidate.Shepherd, error
 	return &candidate.Shepherd{
 		Forge:    c,
 		Web:      webOf(p.Address.Forge) + "/" + repository(w.Config),
-		Ledger:   p.Store,
+		Ledger:   ledgerOf(w, c, p.Store),
 		Feeds:    &api.Client{Base: p.Address.Dashboard},
 		APIURL:   p.Address.Dashboard,
 		History:  p.history,

@@ -77,7 +77,7 @@ func Stop(ctx context.Context, dir string, every time.Duration) (string, error) 
 
 // OpenStore opens the workspace's store alone.
 func OpenStore(ctx context.Context, w *workspace.Workspace) (*store.Store, error) {
-	if err := only(w, choice{"results.kind", w.Config.Results.Kind, "local"}, choice{"ledger", w.Config.Ledger, "store"}); err != nil {
+	if err := only(w, choice{"results.kind", w.Config.Results.Kind, "local"}); err != nil {
 		return nil, err
 	}
 	if err := w.EnsureState(); err != nil {

@@ -31,7 +31,6 @@ func supported(w *workspace.Workspace) error {
 		supportedImages(w), supportedForge(w),
 		only(w,
 			choice{"results.kind", c.Results.Kind, "local"},
-			choice{"ledger", c.Ledger, "store"},
 			choice{"policy.allow-old-image-runs", strconv.FormatBool(c.Policy.AllowOldImageRuns), "false"},
 		))
 }
