@@ -22,7 +22,7 @@ func candidateCommand(e env) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(candidateShow(e), candidateList(e),
-		candidateAdvance(e), candidateCheckFinal(e), candidateCheckStop(e), candidateStop(e),
+		candidateAdvance(e), candidateRun(e), candidateSchema(e), candidateCheckFinal(e), candidateCheckStop(e), candidateStop(e),
 		candidateClaim(e, "adopt", "Go on with a candidate that another login opened, with its evidence",
 			func(ctx context.Context, s *candidate.Shepherd, c candidate.Candidate, reason string) (fmt.Stringer, error) {
 				return s.Adopt(ctx, c, reason)

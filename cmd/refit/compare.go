@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -14,14 +13,6 @@ import (
 	"github.com/refit-bench/refit/internal/server"
 	"github.com/refit-bench/refit/internal/store"
 )
-
-// compared is what `refit compare --json` prints.
-type compared struct {
-	Family string         `json:"family"`
-	Old    store.Side     `json:"old"`
-	New    store.Side     `json:"new"`
-	Result compare.Result `json:"result"`
-}
 
 func compareCommand(e env) *cobra.Command {
 	var family string
@@ -70,29 +61,16 @@ differences and is inconclusive. Exit codes: 0 compared, whatever the verdict;
 	return cmd
 }
 
-func compareSides(cmd *cobra.Command, family string, older, newer store.Selection) (c compared, err error) {
+func compareSides(cmd *cobra.Command, family string, older, newer store.Selection) (server.Compared, error) {
 	w, err := open(cmd)
 	if err != nil {
-		return c, err
+		return server.Compared{}, err
 	}
-	s, err := server.OpenStore(cmd.Context(), w)
-	if err != nil {
-		return c, err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	c.Old, c.New, err = s.Sides(cmd.Context(), family, older, newer)
-	switch {
-	case errors.Is(err, store.ErrAmbiguous):
-		return c, exit{exitUsage, err}
-	case err != nil:
-		return c, err
-	}
-	c.Family = c.New.Measured[0].Family
-	c.Result = compare.Compare(compare.ByRun(c.Old.Rows), compare.ByRun(c.New.Rows), c.Old.Evals, c.New.Evals)
-	return c, c.Result.Compared()
+	c, err := server.Compare(cmd.Context(), w, family, older, newer)
+	return c, usageIf(err, store.ErrAmbiguous)
 }
 
-func printCompared(w io.Writer, c compared) error {
+func printCompared(w io.Writer, c server.Compared) error {
 	fmt.Fprintln(w, c.Family)
 	fmt.Fprintf(w, "  old  %s\n  new  %s\n", sideLine(c.Old), sideLine(c.New))
 	for _, curve := range c.Result.Curves {

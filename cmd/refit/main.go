@@ -13,11 +13,13 @@
 //	refit doctor
 //	refit upgrade FAMILY --dry-run
 //	refit upgrade FAMILY --to IMAGE
+//	refit candidate run FAMILY --agent CMD
 //	refit candidate show FAMILY
 //	refit wave plan
 //	refit why PR
 //	refit compare A B
 //	refit serve
+//	refit mcp
 //	refit config
 //
 // Standard output is the answer, standard error the conversation. Exit codes:

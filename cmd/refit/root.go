@@ -37,7 +37,7 @@ func commands(e env) *cobra.Command {
 	root.AddCommand(
 		statusCommand(e), upgradeCommand(e), candidateCommand(e), compareCommand(e), doctorCommand(e), whyCommand(e),
 		capacityCommand(e), waveCommand(e),
-		matrixCommand(e), changelogCommand(e), labCommand(e), serveCommand(e), initCommand(e), configCommand(e), versionCommand(e),
+		matrixCommand(e), changelogCommand(e), labCommand(e), serveCommand(e), initCommand(e), configCommand(e), versionCommand(e), mcpCommand(e),
 		ciCommand(e), jobCommand(e), benchCommand(e), evalCommand(e), simCommand(e),
 	)
 	root.SetHelpCommand(helpCommand())

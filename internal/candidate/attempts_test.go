@@ -74,8 +74,8 @@ func onePointFails(first, again leaver) leaver {
 	}
 }
 
-// kept is what the last receipt of a step holds.
-func kept[T any](w *world, step string) (v T) {
+// receiptOf is what the last receipt of a step holds.
+func receiptOf[T any](w *world, step string) (v T) {
 	w.t.Helper()
 	for _, r := range w.ledger.receipts {
 		if r.Step == step {
@@ -149,11 +149,11 @@ func TestRerunPointsAreCertifiedOneByOne(t *testing.T) {
 			if !strings.Contains(page, "c1, c2, c8, c16: measured in attempt 1.") {
 				t.Errorf("the page does not name the attempts:\n%s", page)
 			}
-			done := kept[Certified](w, "certify")
+			done := receiptOf[Certified](w, "certify")
 			if done.RunID != run.ID || done.Attempt != 2 || done.Sweeps != 1 || done.Rounds != 0 {
 				t.Errorf("certified run %d attempt %d with %d sweeps, want attempt 2 of %d as one sweep", done.RunID, done.Attempt, done.Sweeps, run.ID)
 			}
-			for what, origins := range map[string][]report.Origin{"certify": done.Origins, "receipt": kept[Sealed](w, "finish").Receipt.Origins} {
+			for what, origins := range map[string][]report.Origin{"certify": done.Origins, "receipt": receiptOf[Sealed](w, "finish").Receipt.Origins} {
 				if len(origins) != 2 || len(origins[0].Points) != 4 || len(origins[1].Points) != 1 || origins[1].RunAttempt != 2 || origins[1].RunID != run.ID ||
 					origins[0].Head != again.HeadSHA || !origins[0].Started.Equal(at) {
 					t.Errorf("%s: origins %+v, want 4 points of attempt 1 and one of attempt 2, each with run, head and start", what, origins)
@@ -210,7 +210,7 @@ func TestAPointMeasuredTwiceCountsOnce(t *testing.T) {
 	if v := a.Points[0].Values.OutputTPSGPU; v == nil || *v != 100.5 {
 		t.Errorf("c1: got %v, want the later 100.5", v)
 	}
-	done := kept[Certified](w, "certify")
+	done := receiptOf[Certified](w, "certify")
 	for _, curve := range done.Result.Curves {
 		if len(curve.Points) != 5 {
 			t.Errorf("%s: %d points, want each once", curve.Metric, len(curve.Points))
@@ -237,7 +237,7 @@ func TestRowsOfAnEarlierAttemptStand(t *testing.T) {
 	if st.Outcome != Validated || !strings.HasPrefix(measuredIn(a), "c1:1 c2:1 c4:1 c8:1 c16:1 ") {
 		t.Errorf("got %s (%s) with %s, want validated by the points of attempt 1", st.Outcome, st.Reason, measuredIn(a))
 	}
-	if done := kept[Certified](w, "certify"); done.Attempt != 2 || done.Origins != nil {
+	if done := receiptOf[Certified](w, "certify"); done.Attempt != 2 || done.Origins != nil {
 		t.Errorf("certified attempt %d with origins %v, want attempt 2 and none: one attempt measured all", done.Attempt, done.Origins)
 	}
 }

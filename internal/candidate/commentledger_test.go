@@ -103,9 +103,9 @@ func remarked(t *testing.T) (*world, Candidate) {
 // gone, and a second machine lists, shows, finds and ends the same candidate.
 func TestReceiptsInCommentsNeedNoStore(t *testing.T) {
 	steps := map[string]string{
-		"validated": "[resolve inspect rehearse propose baseline dispatch smoke enter sweep certify finish]",
-		"regressed": "[resolve inspect rehearse propose baseline dispatch smoke enter sweep verdict cleanup outcome]",
-		"uncertain": "[resolve inspect rehearse propose baseline dispatch cleanup outcome]",
+		"validated": "[resolve inspect rehearse propose baseline dispatch dispatch smoke enter sweep certify finish]",
+		"regressed": "[resolve inspect rehearse propose baseline dispatch dispatch smoke enter sweep verdict cleanup outcome]",
+		"uncertain": "[resolve inspect rehearse propose baseline dispatch dispatch cleanup outcome]",
 	}
 	for _, s := range stories[:3] {
 		t.Run(s.name, func(t *testing.T) {
@@ -123,8 +123,8 @@ func TestReceiptsInCommentsNeedNoStore(t *testing.T) {
 			if len(b.writes) != 0 {
 				t.Errorf("who only looks wrote %v", b.writes)
 			}
-			if n := len(w.receiptComments(1)); n > 5 {
-				t.Errorf("%d comments with receipts, want one for each wait and each end", n)
+			if n := len(w.receiptComments(1)); n > 6 {
+				t.Errorf("%d comments with receipts, want one for each wait and each end, and one before the smoke run is asked for", n)
 			}
 		})
 	}

@@ -435,7 +435,7 @@ func TestARunOfAnotherHeadIsNotCertified(t *testing.T) {
 	if st.Outcome != Validated || p.HeadSHA != head {
 		t.Fatalf("got %s at %.12s (%s), want validated at %.12s", st.Outcome, p.HeadSHA, st.Reason, head)
 	}
-	done := kept[Certified](w, "certify")
+	done := receiptOf[Certified](w, "certify")
 	if done.RunID == run.ID || done.Head != head || done.Sweeps != 1 {
 		t.Errorf("certified run %d of head %.12s with %d sweeps, want one of %.12s and not run %d", done.RunID, done.Head, done.Sweeps, head, run.ID)
 	}
@@ -574,12 +574,12 @@ func TestASweepWhoseAggregateAndRawAgreeIsCertified(t *testing.T) {
 	if st.Outcome != Validated {
 		t.Fatalf("got %s (%s), want validated", st.Outcome, st.Reason)
 	}
-	done := kept[Certified](w, "certify")
+	done := receiptOf[Certified](w, "certify")
 	var asked []string
 	for _, g := range done.Gates {
 		asked = append(asked, g.Gate)
 	}
-	if want := "run manifest coverage settings digest eval-digest health agreement collected carried collected tag policy"; strings.Join(asked, " ") != want {
+	if want := "run manifest coverage settings digest eval-digest health agreement collected carried collected roster tag policy"; strings.Join(asked, " ") != want {
 		t.Errorf("gates: got %v, want %s", asked, want)
 	}
 }

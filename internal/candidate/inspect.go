@@ -23,6 +23,7 @@ type Inspected struct {
 	Script     string            `json:"script"`
 	Comparison engine.Comparison `json:"comparison"`
 	Edits      []engine.FileEdit `json:"edits"`
+	Judged     *Judged           `json:"judged,omitempty"` // when somebody reviewed it before anything was written
 }
 
 func (i Inspected) String() string {
@@ -73,6 +74,11 @@ func (w *work) inspect(ctx context.Context) (any, error) {
 	left, err := remaining(before.model, after.model, script, in)
 	if err != nil {
 		return nil, err
+	}
+	if w.Judge != nil {
+		if in, left, err = w.reviewed(ctx, reviewing{before: before.model, after: after.model, script: script, in: in, left: left}); err != nil {
+			return nil, err
+		}
 	}
 	if len(left) > 0 {
 		return nil, &End{Outcome: Incompatible, Phase: Resolve, Reason: "the new engine rejects the launch line and no edit keeps its meaning: " + strings.Join(left, "; ")}

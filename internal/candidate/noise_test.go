@@ -39,7 +39,7 @@ func TestASinglePointIsNotEvidence(t *testing.T) {
 			if !slices.Contains(st.Marks, "throughput inconclusive") {
 				t.Errorf("marks %v, want that throughput is inconclusive", st.Marks)
 			}
-			for _, curve := range kept[Certified](w, "certify").Result.Curves {
+			for _, curve := range receiptOf[Certified](w, "certify").Result.Curves {
 				for _, p := range curve.Points {
 					if p.Verdict != compare.Inconclusive || p.Low != 0 || p.High != 0 {
 						t.Errorf("%s at c%d: %s with an interval %v..%v, want inconclusive without one", curve.Metric, p.Conc, p.Verdict, p.Low, p.High)

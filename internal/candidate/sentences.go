@@ -57,8 +57,8 @@ func (w *work) sentences() (sentences, error) {
 	s := sentences{change: report.Change(w.c.NewImage)}
 	var why strings.Builder
 	for _, e := range in.Edits {
-		s.change = report.ChangeRename(w.c.NewImage, e.Edit.Old, e.Edit.New, e.File)
-		fmt.Fprintf(&why, "\n%s: %s -> %s: %s", e.File, e.Edit.Old, e.Edit.New, e.Reason)
+		s.change = changeOf(w.c.NewImage, e)
+		why.WriteString("\n" + changeLine(e))
 	}
 	s.commit = fmt.Sprintf("Update %s image to %s\n\n%s -> %s (%s)%s\n\n%s\n",
 		w.c.Key(), w.tag(), w.c.OldImage, w.c.NewImage, r.NewDigest, why.String(), w.trailer())

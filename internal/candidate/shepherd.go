@@ -50,6 +50,10 @@ type Shepherd struct {
 	// Local are checks of this machine that doctor runs beside its own.
 	Local func(ctx context.Context) []gate.Verdict
 
+	// Judge asks somebody for a judgement that evidence alone does not decide; the
+	// answer must fit the question. nil asks nobody: then nothing is left to judgement.
+	Judge func(ctx context.Context, q Question) (Answer, error)
+
 	// Keep saves a copy of a published page on this machine; nil keeps none.
 	Keep func(candidate, name, page string) error
 

@@ -61,8 +61,8 @@ func (w *world) families(families ...kin) {
 	w.forge.Wait()
 }
 
-// published is a row of latest-images for a kin's plain scenario.
-func published(model string) api.LatestImage {
+// publishedFeed is a row of latest-images for a kin's plain scenario.
+func publishedFeed(model string) api.LatestImage {
 	isl, osl := 256, 64
 	return api.LatestImage{Model: model, Hardware: "box", Framework: "loom", Precision: "fp8", SpecMethod: "none",
 		ISL: &isl, OSL: &osl, BenchmarkType: "single_turn", Image: oldImage, Date: "2026-11-02"}

@@ -16,9 +16,9 @@ func drawn(t *testing.T) (Wave, Capacity) {
 	t.Helper()
 	w := waving(t, kin{model: "toy"}, kin{model: "new", image: newImage})
 	w.propose("topic", map[string][]byte{"NOTES.md": []byte("x\n")})
-	newer := published("new")
+	newer := publishedFeed("new")
 	newer.Image = newImage
-	from := sources(published("toy"), newer)
+	from := sources(publishedFeed("toy"), newer)
 	from.Capacity = nodes(map[string]int64{"box": 3, "crate": 9})
 	got := w.plan(from)
 	if got.moving() != "toy" || len(got.Left) != 1 || len(got.Pulls) != 1 {

@@ -22,7 +22,7 @@ import (
 
 func TestAFamilyWithANewerImageMayMove(t *testing.T) {
 	w := newWorld(t)
-	got := w.plan(sources(published("toy")))
+	got := w.plan(sources(publishedFeed("toy")))
 	s := w.shepherd("bot-token")
 	c, err := s.Select(t.Context(), family, "")
 	w.must(err)
@@ -46,7 +46,7 @@ func TestAFamilyWithANewerImageMayMove(t *testing.T) {
 func TestPlanOnlyLooks(t *testing.T) {
 	w := newWorld(t)
 	p := w.process(gone(1))
-	got, err := p.shepherd().PlanWave(t.Context(), sources(published("toy")))
+	got, err := p.shepherd().PlanWave(t.Context(), sources(publishedFeed("toy")))
 	w.must(err)
 	if len(p.writes) != 0 || len(w.ledger.receipts)+len(w.ledger.candidates) != 0 || got.moving() != "toy" {
 		t.Errorf("wrote %v, receipts %s, moving %s", p.writes, w.ledger.steps(), got.moving())
@@ -62,7 +62,7 @@ func TestPlanIsAsGitHubDescribesIt(t *testing.T) {
 	server := httptest.NewServer(watch.Handler(w.forge.Handler()))
 	t.Cleanup(server.Close)
 	w.url = server.URL
-	if got := w.plan(sources(published("toy"))); len(got.Pulls) != 1 || len(watch.Seen()) < 4 {
+	if got := w.plan(sources(publishedFeed("toy"))); len(got.Pulls) != 1 || len(watch.Seen()) < 4 {
 		t.Errorf("%d pull requests, operations %v", len(got.Pulls), watch.Seen())
 	}
 }
@@ -71,7 +71,7 @@ func TestNewestObservationWins(t *testing.T) {
 	two := strings.Replace(plainScenario, "    - isl: 256", "    - isl: 512\n      osl: 64\n      search-space:\n      - { tp: 1, conc-list: [1] }\n    - isl: 256", 1)
 	w := waving(t, kin{model: "toy", scenarios: two})
 	longer := 512
-	older, newer, other := published("toy"), published("toy"), published("toy")
+	older, newer, other := publishedFeed("toy"), publishedFeed("toy"), publishedFeed("toy")
 	newer.Date, newer.ISL = "2026-11-05", &longer
 	other.Date, other.Model = "2026-11-30", "nobody"
 	for name, rows := range map[string][]api.LatestImage{
@@ -100,7 +100,7 @@ func TestRetiredWorkloadMatchesNothing(t *testing.T) {
 		"osl":       func(r *api.LatestImage) { r.OSL = nil },
 		"image":     func(r *api.LatestImage) { r.Image = "toy/loom:v0.9.0-box" },
 	} {
-		row := published("toy")
+		row := publishedFeed("toy")
 		change(&row)
 		got := w.plan(sources(row))
 		if got.moving() != "" {
@@ -115,7 +115,7 @@ func TestEnrootSpellingEqualsTheOther(t *testing.T) {
 	w := waving(t, kin{model: "toy", image: with}, kin{model: "two", image: without})
 	s := w.shepherd("bot-token")
 	s.Images = layout(t, without, "reg.example/toy/loom:v2.0.0-box")
-	one, two := published("toy"), published("two")
+	one, two := publishedFeed("toy"), publishedFeed("two")
 	one.Image, two.Image = without, with
 	got, err := s.PlanWave(t.Context(), sources(one, two))
 	w.must(err)
@@ -123,7 +123,8 @@ func TestEnrootSpellingEqualsTheOther(t *testing.T) {
 		t.Fatalf("moving %q, left %+v", got.moving(), got.Left)
 	}
 	for _, p := range got.Candidates {
-		if p.NewImage != "reg.example/toy/loom:v2.0.0-box" || p.ID != p.identity() || p.OldImage != map[string]string{"toy-fp8-box-loom": with, "two-fp8-box-loom": without}[p.Key()] {
+		newer := strings.Replace(p.OldImage, "v1.0.0", "v2.0.0", 1) // in the old one's spelling
+		if p.NewImage != newer || p.ID != p.identity() || p.OldImage != map[string]string{"toy-fp8-box-loom": with, "two-fp8-box-loom": without}[p.Key()] {
 			t.Errorf("got %+v", p.Candidate)
 		}
 	}
@@ -134,7 +135,7 @@ func TestFamilyThatCannotBeGeneratedIsSkippedAlone(t *testing.T) {
 	offloads := "    agentic-coding:\n    - dram-utilization: 0.80\n      search-space:\n" +
 		"      - { tp: 1, kv-offloading: dram, kv-offload-backend: { name: shelf }, conc-list: [1] }\n"
 	w := waving(t, kin{model: "toy"}, kin{model: "bad", runner: "cluster:box", scenarios: offloads}, kin{model: "two"})
-	got := w.plan(sources(published("toy"), published("bad"), published("two")))
+	got := w.plan(sources(publishedFeed("toy"), publishedFeed("bad"), publishedFeed("two")))
 	if got.moving() != "toy two" {
 		t.Errorf("moving %q, want the other two", got.moving())
 	}
@@ -146,7 +147,7 @@ func TestBrokenCatalogueStopsTheWave(t *testing.T) {
 	w := newWorld(t)
 	w.commitOn("main", "Broken", map[string][]byte{"configs/toy-master.yaml": []byte(kin{model: "toy", scenarios: "    nothing: []\n"}.entry())})
 	w.forge.Wait()
-	_, err := w.shepherd("bot-token").PlanWave(t.Context(), sources(published("toy")))
+	_, err := w.shepherd("bot-token").PlanWave(t.Context(), sources(publishedFeed("toy")))
 	if err == nil || !strings.HasPrefix(err.Error(), "plan wave: base ") || !strings.Contains(err.Error(), "configs/toy-master.yaml:10:5: toy-fp8-box-loom.scenarios: unknown field") {
 		t.Errorf("got %v", err)
 	}
@@ -159,7 +160,7 @@ func TestNothingNewerAndAlreadyNewest(t *testing.T) {
 	s.Images = layout(t, oldImage, newImage, "toy/hash:nightly-abc1234", "toy/hash:nightly-def5678", "toy/late:v1.0.0-box", "toy/late:v3.0.0-crate", "toy/late:v4.0.0rc1-box")
 	rows := []api.LatestImage{}
 	for _, model := range []string{"new", "word", "hash", "gone", "late", "toy"} {
-		row := published(model)
+		row := publishedFeed(model)
 		row.Image = map[string]string{"new": newImage, "word": "toy/loom:latest-box", "hash": "toy/hash:nightly-abc1234", "gone": "toy/gone:v1.0.0",
 			"late": "toy/late:v1.0.0-box", "toy": oldImage}[model]
 		rows = append(rows, row)
@@ -196,7 +197,7 @@ func TestNothingNewerAndAlreadyNewest(t *testing.T) {
 // a release that nobody knows does not make a row need review.
 func TestSignalsOfAProposal(t *testing.T) {
 	w := newWorld(t)
-	from := sources(published("toy"))
+	from := sources(publishedFeed("toy"))
 	one := "v1.0.0"
 	for name, c := range map[string]struct {
 		releases api.FrameworkReleases
@@ -223,7 +224,7 @@ func TestEndedMovesAreRemembered(t *testing.T) {
 	w.must(err)
 	for outcome, retried := range map[Outcome]bool{Regressed: false, Incompatible: false, Validated: false, Uncertain: true, CapacityDeferred: true} {
 		w.ledger.candidates = []Summary{{Candidate: c, State: Done, Outcome: outcome}}
-		got := w.plan(sources(published("toy")))
+		got := w.plan(sources(publishedFeed("toy")))
 		if !retried {
 			got.wants(t, family, TriedBefore, "candidate "+c.ID+" ended "+string(outcome))
 			continue
@@ -236,7 +237,7 @@ func TestEndedMovesAreRemembered(t *testing.T) {
 	other.OldImage, other.Release = "toy/loom:v0.9.0-box", "v1.0.0"
 	other.ID = other.identity()
 	w.ledger.candidates = []Summary{{Candidate: other, State: Done, Outcome: Regressed}}
-	if got := w.plan(sources(published("toy"))); got.moving() != "toy" {
+	if got := w.plan(sources(publishedFeed("toy"))); got.moving() != "toy" {
 		t.Errorf("another move of the family ended, and this one does not begin: %+v", got.Left)
 	}
 }
@@ -245,7 +246,7 @@ func TestSeedGivesOneOrder(t *testing.T) {
 	var families []kin
 	var rows []api.LatestImage
 	for _, model := range []string{"aa", "bb", "cc", "dd", "ee"} {
-		families, rows = append(families, kin{model: model}), append(rows, published(model))
+		families, rows = append(families, kin{model: model}), append(rows, publishedFeed(model))
 	}
 	w := waving(t, families...)
 	order := func(seed uint64, rows []api.LatestImage) string {
@@ -281,7 +282,7 @@ func TestCapacityOfExactly80PercentDropsTheFamily(t *testing.T) {
 	w.commitOn("main", "Runners", map[string][]byte{"configs/runners.yaml": []byte(
 		"labels:\n  box: [box_00, shelf-a_0, shelf-b_1]\n  crate: [crate_00]\n  cluster:shelf: [shelf-a_0]\n")})
 	w.forge.Wait()
-	rows := []api.LatestImage{published("toy"), published("far"), published("lost")}
+	rows := []api.LatestImage{publishedFeed("toy"), publishedFeed("far"), publishedFeed("lost")}
 	rows[1].Hardware, rows[2].Hardware = "crate", "nowhere"
 	from := sources(rows...)
 	check := func(used map[string]int64, moving string, clusters ...string) Wave {
@@ -316,7 +317,7 @@ func TestCapacityOfExactly80PercentDropsTheFamily(t *testing.T) {
 func TestInvalidFeedStopsTheWaveWithAFixedCode(t *testing.T) {
 	w := newWorld(t)
 	s := w.shepherd("bot-token")
-	valid := sources(published("toy")).Images
+	valid := sources(publishedFeed("toy")).Images
 	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/text":
@@ -394,9 +395,9 @@ func TestTagsAreAskedForOncePerRepository(t *testing.T) {
 	defer server.Close()
 	s := w.shepherd("bot-token")
 	s.Images = image.Library{Registry: strings.TrimPrefix(server.URL, "http://")}
-	newer := published("cc")
+	newer := publishedFeed("cc")
 	newer.Image = newImage
-	got, err := s.PlanWave(t.Context(), sources(published("aa"), published("bb"), newer))
+	got, err := s.PlanWave(t.Context(), sources(publishedFeed("aa"), publishedFeed("bb"), newer))
 	w.must(err)
 	if got.moving() != "aa bb" || asked["/v2/toy/loom/tags/list"] != 1 {
 		t.Errorf("moving %q, asked %v", got.moving(), asked)
@@ -404,7 +405,7 @@ func TestTagsAreAskedForOncePerRepository(t *testing.T) {
 }
 
 func TestEarlierPrefixIsAName(t *testing.T) {
-	from := sources(published("toy"))
+	from := sources(publishedFeed("toy"))
 	from.Earlier = []string{"../x"}
 	if _, err := newWorld(t).shepherd("bot-token").PlanWave(t.Context(), from); err == nil || !strings.Contains(err.Error(), `earlier prefix "../x"`) {
 		t.Errorf("got %v", err)

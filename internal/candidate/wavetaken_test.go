@@ -41,7 +41,7 @@ func TestClaimTaken(t *testing.T) {
 	c.OldImage, c.Parent = "toy/loom:v0.1.0-box", "34429203486" // another move of the family
 	c.ID = c.identity()
 	w.mark(ClaimRef("refit", family), claimBy(t, c))
-	got := w.plan(sources(published("toy"), published("two")))
+	got := w.plan(sources(publishedFeed("toy"), publishedFeed("two")))
 	if got.moving() != "two" {
 		t.Errorf("moving %q, want two alone", got.moving())
 	}
@@ -56,7 +56,7 @@ func TestUnreadableClaimBlocksItsFamilyAndIsReported(t *testing.T) {
 	w.mark(ClaimRef("refit", family), "Start")
 	w.mark(ClaimRef("refit", c.Family), claimBy(t, c))
 	w.mark(ClaimRef("refit", kin{model: "more"}.id()), claimBy(t, c))
-	got := w.plan(sources(published("toy"), published("two"), published("more"), published("last")))
+	got := w.plan(sources(publishedFeed("toy"), publishedFeed("two"), publishedFeed("more"), publishedFeed("last")))
 	if got.moving() != "last" {
 		t.Errorf("moving %q, want last alone", got.moving())
 	}
@@ -79,7 +79,7 @@ func TestUnansweredClaimStopsTheWave(t *testing.T) {
 	t.Cleanup(server.Close)
 	s := w.shepherd("bot-token")
 	s.Forge = w.clientAt(server.URL, "bot-token")
-	if got, err := s.PlanWave(t.Context(), sources(published("toy"))); err == nil || !strings.Contains(err.Error(), "502") {
+	if got, err := s.PlanWave(t.Context(), sources(publishedFeed("toy"))); err == nil || !strings.Contains(err.Error(), "502") {
 		t.Errorf("got %v and %+v, want the forge's error", err, got.Left)
 	}
 }
@@ -88,7 +88,7 @@ func TestOpenPullRequestOfAnyRelease(t *testing.T) {
 	w := waving(t, kin{model: "toy"}, kin{model: "two"})
 	n := w.propose("refit/auto-"+short(family)+"-0123456789abcdef", map[string][]byte{"NOTES.md": []byte("x\n")})
 	w.propose("refit/auto-0123456789abcdef-"+short(kin{model: "two"}.id()), map[string][]byte{"NOTES.md": []byte("y\n")})
-	got := w.plan(sources(published("toy"), published("two")))
+	got := w.plan(sources(publishedFeed("toy"), publishedFeed("two")))
 	if n != 1 || got.moving() != "two" {
 		t.Errorf("moving %q, want two: only the first part of an id is the family's", got.moving())
 	}
@@ -96,9 +96,9 @@ func TestOpenPullRequestOfAnyRelease(t *testing.T) {
 
 	closed := "closed"
 	w.must(w.client("bot-token").EditPull(t.Context(), 1, forge.PullEdit{State: &closed}))
-	w.plan(sources(published("toy"), published("two"))).wants(t, family, BranchTaken, "heads/refit/auto-"+short(family))
+	w.plan(sources(publishedFeed("toy"), publishedFeed("two"))).wants(t, family, BranchTaken, "heads/refit/auto-"+short(family))
 	w.must(w.client("bot-token").DeleteRef(t.Context(), "heads/refit/auto-"+short(family)+"-0123456789abcdef"))
-	if got := w.plan(sources(published("toy"))); got.moving() != "toy" {
+	if got := w.plan(sources(publishedFeed("toy"))); got.moving() != "toy" {
 		t.Errorf("nothing is left of it, and the family does not move: %+v", got.Left)
 	}
 }
@@ -142,7 +142,7 @@ func TestRefsOfEarlierSpellingsAreTaken(t *testing.T) {
 	} {
 		w := newWorld(t)
 		w.mark(ref, "{}")
-		from := sources(published("toy"))
+		from := sources(publishedFeed("toy"))
 		from.Earlier = []string{"old-cold", "refit"}
 		got := w.plan(from)
 		if want == "" {
@@ -161,7 +161,7 @@ func TestUnresolvedInterruptedCandidateBlocksItsFamily(t *testing.T) {
 	w.must(err)
 	c.OldImage = "toy/loom:v0.1.0-box"
 	w.ledger.candidates = []Summary{{Candidate: c, State: Waits, Step: "smoke"}}
-	got := w.plan(sources(published("toy"), published("two")))
+	got := w.plan(sources(publishedFeed("toy"), publishedFeed("two")))
 	if got.moving() != "two" {
 		t.Errorf("moving %q, want two", got.moving())
 	}
@@ -171,7 +171,7 @@ func TestUnresolvedInterruptedCandidateBlocksItsFamily(t *testing.T) {
 // What a wave selects and advances is taken for the next one.
 func TestACandidateUnderWayIsNotProposedAgain(t *testing.T) {
 	w, c := left(t)
-	got := w.plan(sources(published("toy")))
+	got := w.plan(sources(publishedFeed("toy")))
 	if len(got.Candidates) != 0 {
 		t.Errorf("proposed again: %+v", got.Candidates)
 	}
@@ -196,7 +196,7 @@ func TestIncompleteListOfFilesIsMarked(t *testing.T) {
 	t.Cleanup(server.Close)
 	s := w.shepherd("bot-token")
 	s.Forge = w.clientAt(server.URL, "bot-token")
-	got, err := s.PlanWave(t.Context(), sources(published("toy")))
+	got, err := s.PlanWave(t.Context(), sources(publishedFeed("toy")))
 	w.must(err)
 	if broken != 2 || len(got.Pulls) != 2 || got.moving() != "toy" {
 		t.Fatalf("pull requests %+v, moving %q", got.Pulls, got.moving())
@@ -214,11 +214,11 @@ func TestIncompleteListOfFilesIsMarked(t *testing.T) {
 func TestOneRowMayObserveSeveralFamilies(t *testing.T) {
 	families := []live{}
 	for _, id := range []string{"x:a", "x:b"} {
-		f := live{shapes: map[shape]bool{shapeOf(published("toy")): true}}
+		f := live{shapes: map[shape]bool{shapeOf(publishedFeed("toy")): true}}
 		f.ID = id
 		families = append(families, f)
 	}
-	seen := observe(families, []api.LatestImage{published("toy"), published("other")})
+	seen := observe(families, []api.LatestImage{publishedFeed("toy"), publishedFeed("other")})
 	if len(seen) != 2 || len(seen["x:a"]) != 1 || len(seen["x:b"]) != 1 {
 		t.Errorf("got %+v", seen)
 	}

@@ -1,0 +1,4 @@
+# Never ends by itself.
+trap '' TERM
+mkfifo never
+read -r _ < never

@@ -1,0 +1,2 @@
+# Answers with a link to a file that somebody else wrote.
+ln -s "$REFIT_TREE/recipe.sh" answer.json

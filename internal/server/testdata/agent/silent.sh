@@ -1,0 +1,3 @@
+# Answers nothing.
+echo "I do not know." >&2
+exit 7
