@@ -119,7 +119,7 @@ func TestAlarmRingsOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := l.wait(10 * time.Second); err != nil {
+	if _, err := l.wait(10 * time.Second); err != nil {
 		t.Fatal(err)
 	}
 	if took := time.Duration(l.clock.now() - start); took < wait || took > 5*time.Second {

@@ -35,7 +35,6 @@ type Workload struct {
 	OutputTokens int           `json:"output_tokens"`
 	RangeRatio   float64       `json:"range_ratio"` // lengths are uniform in [ratio x n, n]; 0 means 1
 	Seed         int64         `json:"seed"`
-	Corrected    bool          `json:"corrected,omitempty"` // the legacy keys have refit's own reading too
 	IgnoreEOS    bool          `json:"ignore_eos"`
 	SLO          SLO           `json:"slo,omitempty"`   // what a content user wants, for the goodput
 	IdleTimeout  time.Duration `json:"idle_timeout_ns"` // longest silence inside a request; 0 means 10 minutes
@@ -107,6 +106,7 @@ func Run(ctx context.Context, t Target, w Workload, progress func(Progress)) (Re
 	if err != nil {
 		return Result{}, err
 	}
+	defer holdFileLimit()()
 	room, users, err := places(addr, w)
 	if err != nil {
 		return Result{}, fmt.Errorf("bench: %w", err)

@@ -133,7 +133,7 @@ func TestFailures(t *testing.T) {
 		{"redirect", "status", "302", func(w http.ResponseWriter, _ int, _ completion) { w.Header().Set("Location", "/x"); w.WriteHeader(302) }},
 		{"reset after one token", "cut", "after 1 messages", func(w http.ResponseWriter, _ int, _ completion) { say(w, tok); cut(w) }},
 		{"closed before the header", "reset", "unexpected EOF", func(w http.ResponseWriter, _ int, _ completion) { cut(w) }},
-		{"clean end without done or usage", "cut", "without [DONE] or usage", script(tok)},
+		{"clean end without done, finish reason or usage", "cut", "without [DONE], finish reason or usage of its own", script(tok)},
 		{"error in the stream", "stream", `{"message":"boom"}`, script(tok, `data: {"error":{"message":"boom"}}`+"\n\n", "data: [DONE]\n\n")},
 		{"not json", "stream", "not JSON: {oops", script("data: {oops\n\n", "data: [DONE]\n\n")},
 		{"only done", "stream", "no token", script("data: [DONE]\n\n")},

@@ -17,6 +17,7 @@ type ClientHealth struct {
 	InFlightMean float64       `json:"in_flight_mean"` // requests under way, over the whole run
 	InFlightMax  int           `json:"in_flight_max"`
 	Dropped      int           `json:"dropped_samples"` // messages without a read delay, beside those that have one
+	Polling      float64       `json:"polling_cores"`   // spent on waiting for the next request's time without sleeping; not part of the receipt's client_cpu_cores
 	Pauses
 }
 
@@ -90,6 +91,7 @@ func (c ClientHealth) object() *object {
 	o.float("in_flight_mean", c.InFlightMean)
 	o.integer("in_flight_max", c.InFlightMax)
 	o.integer("dropped_samples", c.Dropped)
+	o.float("polling_cores", c.Polling)
 	o.integer("gc_collections", c.Collections)
 	ns("gc_pause_total_ns", c.PauseTotal)
 	ns("gc_pause_max_ns", c.PauseMax)

@@ -19,7 +19,8 @@ import (
 // prints a summary. An unhealthy measurement is repeated up to
 // --health-retries times; the healthiest attempt is published, all are
 // recorded. It returns an error when nothing was measured or more than 5 % of
-// the requests failed; the raw file is written first.
+// the requests failed, by refit's reading of the streams or by the reference's
+// (--own-gate: by refit's alone); the raw file is written first.
 //
 // With refit's own flags (--url, --profile, --conc, ...) it waits for the
 // server, measures every concurrency after the other and prints one table.
@@ -59,7 +60,7 @@ func Command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 			break
 		}
 		failed = cmp.Or(failed, r.refused())
-		if !o.own.asked { // whoever calls the reference's flags goes by its rules too
+		if !o.own.asked && !o.dropIn.ownGate { // whoever calls the reference's flags goes by its rules too
 			failed = cmp.Or(failed, r.reference().refused())
 		}
 	}
@@ -139,7 +140,7 @@ func measureUntilHealthy(ctx context.Context, o options, watch func(Progress), s
 		work := o.work
 		work.Seed += int64(n*max(len(o.own.concs), 1)) << 32 // other prompts than all points have, the same lengths
 		r, err := Run(ctx, o.served(), work, all(progressLines(stderr, o.work), watch))
-		if !o.own.asked { // the legacy keys are what the caller goes by
+		if !o.own.asked { // the caller wants a file with figures
 			r.Health = r.Health.counted(r)
 		}
 		if err != nil && r.finished() > 0 {

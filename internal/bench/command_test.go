@@ -211,12 +211,17 @@ func TestServerThatTheReferenceCannotRead(t *testing.T) {
 	var got struct {
 		Completed int
 		Refit     struct {
-			Completed int
-			Health    Health
+			Reading struct{ Completed int }
+			Doubts  []string `json:"legacy_doubts"`
+			Health  Health
 		}
 	}
-	if err := json.Unmarshal(raw, &got); err != nil || got.Completed != 0 || got.Refit.Completed != 6 || got.Refit.Health.Verdict != Unhealthy {
+	if err := json.Unmarshal(raw, &got); err != nil || got.Completed != 0 || got.Refit.Reading.Completed != 6 || len(got.Refit.Doubts) != 1 ||
+		!strings.HasPrefix(got.Refit.Doubts[0], "the legacy keys have 0 completed requests, 6 of 6 were") || slices.Contains(got.Refit.Health.Reasons, got.Refit.Doubts[0]) {
 		t.Errorf("got %+v, %v", got, err)
+	}
+	if err := Command(context.Background(), reference(h.start(t), dir, "--own-gate"), io.Discard, io.Discard); err != nil {
+		t.Errorf("by refit's own gate: got %v", err)
 	}
 	out, _, err := measured(t, h, "--conc", "1")
 	if err != nil || !strings.Contains(out, "warning: the legacy keys have 0 completed requests, 4 of 4 were") {

@@ -130,58 +130,62 @@ func (d *dialect) finishWhole(x *exchange) {
 // readTGI reads {"token": {"text": ..}, "generated_text": .., "details": ..}:
 // the last message has the last two.
 func readTGI(w *walker) {
-	w.fields(func(key []byte) {
+	for key, more := w.open(); more; key, more = w.next() {
 		switch string(key) {
 		case "token":
-			w.inside(func(key []byte) {
-				if string(key) == "text" {
-					w.text(false)
-					return
-				}
-				w.value(scopeOther)
-			})
+			for key, more := w.open(); more; key, more = w.next() {
+				w.textOf(key, "text")
+			}
 		case "details":
-			w.inside(func(key []byte) { w.count(key, "", "generated_tokens", "") })
+			for key, more := w.open(); more; key, more = w.next() {
+				w.count(key, "", "generated_tokens", "")
+			}
 		default:
 			w.failureOr(key)
 		}
-	})
+	}
 }
 
 // readTensorRT reads {"text_output": ..}.
 func readTensorRT(w *walker) {
-	w.fields(func(key []byte) {
+	for key, more := w.open(); more; key, more = w.next() {
 		if string(key) == "text_output" {
 			w.text(false)
-			return
+			continue
 		}
 		w.failureOr(key)
-	})
+	}
 }
 
 // readSGLang reads {"text": .., "meta_info": {"prompt_tokens": ..}}. A request
 // that the server gave up has a finish reason of the type "abort".
 func readSGLang(w *walker) {
-	w.fields(func(key []byte) {
+	for key, more := w.open(); more; key, more = w.next() {
 		switch string(key) {
 		case "text":
 			w.text(false)
 		case "meta_info":
-			w.inside(func(key []byte) {
+			for key, more := w.open(); more; key, more = w.next() {
 				if string(key) != "finish_reason" {
 					w.count(key, "prompt_tokens", "completion_tokens", "cached_tokens")
-					return
-				}
-				from := w.start()
-				w.value(scopeOther)
-				if v := w.b[from:min(w.i, len(w.b))]; bytes.Contains(v, []byte(`"abort"`)) {
+				} else if v := w.reason(); bytes.Contains(v, []byte(`"abort"`)) {
 					w.ev.failure = v
 				}
-			})
+			}
 		default:
 			w.failureOr(key)
 		}
-	})
+	}
+}
+
+// textOf takes the value of a key of that name as generated text, and skips
+// any other.
+func (w *walker) textOf(key []byte, name string) {
+	if string(key) == name {
+		w.text(false)
+		return
+	}
+	w.value(scopeOther)
 }
 
 // count takes the value of a key when it is one of the counts; an empty name
@@ -205,58 +209,8 @@ func (w *walker) count(key []byte, prompt, completion, cached string) {
 // failureOr takes the value of the key "error" as the failure it is, and skips
 // any other.
 func (w *walker) failureOr(key []byte) {
-	from := w.start()
-	w.value(scopeOther)
-	v := w.b[from:min(w.i, len(w.b))]
-	if string(key) == "error" && !bytes.Equal(v, []byte("null")) {
+	if v := w.raw(); string(key) == "error" && !bytes.Equal(v, []byte("null")) {
 		w.ev.failure = v
-	}
-}
-
-// inside is fields where the value is an object; another value is skipped.
-func (w *walker) inside(member func(key []byte)) {
-	if w.peek() != '{' {
-		w.value(scopeOther)
-		return
-	}
-	w.fields(member)
-}
-
-// fields goes through the object at the position; member must move behind the
-// value of the key it is given.
-func (w *walker) fields(member func(key []byte)) {
-	if w.depth++; w.depth > maxDepth {
-		w.bad = true
-		return
-	}
-	w.i++ // {
-	if w.peek() == '}' {
-		w.i++
-		w.depth--
-		return
-	}
-	for !w.bad {
-		if w.peek() != '"' {
-			w.bad = true
-			return
-		}
-		key := w.string()
-		if w.peek() != ':' {
-			w.bad = true
-			return
-		}
-		w.i++
-		member(key)
-		switch w.peek() {
-		case ',':
-			w.i++
-		case '}':
-			w.i++
-			w.depth--
-			return
-		default:
-			w.bad = true
-		}
 	}
 }
 

@@ -19,6 +19,7 @@ type dropIn struct {
 	dataset   bool   // one was named
 	served    string // name in the requests
 	tokenizer string // how the reference would load its tokenizer
+	ownGate   bool
 	template  bool
 	dsv4      bool
 	detailed  bool
@@ -33,8 +34,8 @@ func (d *dropIn) flags(f *pflag.FlagSet, w *Workload) {
 	f.IntVar(&w.SharedPrefix, "random-prefix-len", 0, "same as --shared-prefix")
 	f.IntVar(&w.Workers, "random-num-workers", 0, "workers among which the reference would cut the making of --prompts texts")
 	f.IntVar(&w.Workers, "num-workers", 0, "same as --random-num-workers")
-	f.BoolVar(&w.Corrected, "corrected", false, "the reference's keys of the raw file have refit's own reading of the streams, as a sweep wants it; else that of the reference client")
-	f.BoolVar(&d.template, "use-chat-template", false, "measure on the chat endpoint, where the server applies its template; the prompt is shorter by the template's tokens")
+	f.BoolVar(&d.ownGate, "own-gate", false, "fail by refit's own reading of the streams alone, as with refit's own flags; else the reference client's must pass too")
+	f.BoolVar(&d.template, "use-chat-template", false, "measure on the chat endpoint, where the server applies its template (the reference renders it itself, for the completions endpoint); the prompt is shorter by the template's tokens")
 	f.BoolVar(&d.dsv4, "dsv4", false, "refused: see --use-chat-template")
 	f.IntVar(&w.BestOf, "best-of", 1, "answers from which the server chooses")
 	f.IntVar(&d.logProbs, "logprobs", -1, "log probabilities for each token; -1 = none")

@@ -32,10 +32,16 @@ func (l *loop) ended(c *conn, err error) {
 	l.broken(c, "reset", err)
 }
 
+// crossing is the longest time in which a request and the end of the connection
+// that was kept open for it may have crossed on their way. An end that comes
+// later is what the server makes of the request.
+const crossing = time.Second
+
 // broken fails the exchange, unless the server had closed a connection that
-// was kept open: then the request is sent once more on a new one.
+// was kept open: then the request is sent once more on a new one, and its
+// times are those from its first sending.
 func (l *loop) broken(c *conn, kind string, err error) {
-	if c.reused && !c.resp.started() {
+	if waited := time.Duration(l.clock.now() - c.x.sent); c.reused && !c.resp.started() && waited < crossing {
 		l.again(c)
 		return
 	}

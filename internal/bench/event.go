@@ -1,12 +1,5 @@
 package bench
 
-import (
-	"bytes"
-	"math"
-	"strconv"
-	"time"
-)
-
 // event is what one message of a stream says, read in one pass over its bytes
 // without decoding them. Slices point into the message.
 type event struct {
@@ -15,6 +8,7 @@ type event struct {
 	text       []byte // generated text as it stands in JSON, escapes included
 	reasoning  bool   // text came from a reasoning field
 	delta      bool   // a choice of a chat's stream
+	finished   bool   // a choice says why it ends
 	usage      bool
 	prompt     int64 // usage.prompt_tokens, -1 = absent
 	completion int64 // usage.completion_tokens, -1 = absent
@@ -47,52 +41,10 @@ const (
 	scopeTimings
 )
 
-// maxDepth bounds the nesting of a message; deeper ones are malformed.
-const maxDepth = 64
-
-// walker goes through one message. Its position only moves forward.
-type walker struct {
-	b     []byte
-	i     int
-	depth int
-	bad   bool
-	ev    *event
-	shape *shape // is told where the changing values lie
-}
-
+// object reads an object; what its keys mean depends on the scope.
 func (w *walker) object(s scope) {
-	if w.depth++; w.depth > maxDepth {
-		w.bad = true
-		return
-	}
-	w.i++ // {
-	if w.peek() == '}' {
-		w.i++
-		w.depth--
-		return
-	}
-	for !w.bad {
-		if w.peek() != '"' {
-			w.bad = true
-			return
-		}
-		key := w.string()
-		if w.peek() != ':' {
-			w.bad = true
-			return
-		}
-		w.i++
+	for key, more := w.open(); more; key, more = w.next() {
 		w.member(s, key)
-		switch w.peek() {
-		case ',':
-			w.i++
-		case '}':
-			w.i++
-			w.depth--
-			return
-		default:
-			w.bad = true
-		}
 	}
 }
 
@@ -108,6 +60,8 @@ func (w *walker) member(s scope, key []byte) {
 		case "delta", "message":
 			w.ev.delta = w.ev.delta || string(key) == "delta"
 			w.value(scopeDelta)
+		case "finish_reason":
+			w.reason()
 		default:
 			w.value(scopeOther)
 		}
@@ -181,11 +135,7 @@ func (w *walker) topMember(key []byte) {
 	case "created": // a clock's second in some servers
 		w.integer(holeNumber)
 	case "error":
-		from := w.start()
-		w.value(scopeOther)
-		if v := w.b[from:min(w.i, len(w.b))]; !bytes.Equal(v, []byte("null")) {
-			w.ev.failure = v
-		}
+		w.failureOr(key)
 	default:
 		w.value(scopeOther)
 	}
@@ -198,51 +148,6 @@ func (w *walker) choices() {
 	}
 	w.array(scopeChoice)
 	// An empty array leaves nothing between its brackets.
-}
-
-func (w *walker) array(s scope) {
-	if w.depth++; w.depth > maxDepth {
-		w.bad = true
-		return
-	}
-	w.i++ // [
-	if w.peek() == ']' {
-		w.i++
-		w.depth--
-		return
-	}
-	if s == scopeChoice {
-		w.ev.choices = true
-	}
-	for !w.bad {
-		w.value(s)
-		switch w.peek() {
-		case ',':
-			w.i++
-		case ']':
-			w.i++
-			w.depth--
-			return
-		default:
-			w.bad = true
-		}
-	}
-}
-
-// value skips or enters one value of any kind.
-func (w *walker) value(s scope) {
-	switch c := w.peek(); c {
-	case '{':
-		w.object(s)
-	case '[':
-		w.array(scopeOther)
-	case '"':
-		w.string()
-	case 0, ',', ':', '}', ']':
-		w.bad = true
-	default:
-		w.literal()
-	}
 }
 
 // text takes a string value as generated text. Null and other kinds are none.
@@ -258,104 +163,9 @@ func (w *walker) text(reasoning bool) {
 	}
 }
 
-// string returns the inside of the string at the position and moves behind it.
-func (w *walker) string() []byte {
-	from := w.i + 1
-	for i := from; ; {
-		n := bytes.IndexByte(w.b[i:], '"')
-		if n < 0 {
-			w.i, w.bad = len(w.b), true
-			return nil
-		}
-		end := i + n
-		slashes := 0
-		for k := end - 1; k >= from && w.b[k] == '\\'; k-- {
-			slashes++
-		}
-		if slashes%2 == 0 {
-			w.i = end + 1
-			return w.b[from:end]
-		}
-		i = end + 1
-	}
-}
-
-// maxDigits is the length of the longest whole number that is read.
-const maxDigits = 18
-
-// integer reads a whole number of at most 18 digits; anything else is -1.
-func (w *walker) integer(k holeKind) int64 {
-	from := w.start()
-	w.value(scopeOther)
-	v := w.b[from:min(w.i, len(w.b))]
-	n, ok := digits(v)
-	if !ok { // of a key that counts: a message with a number there is another kind of message
-		w.shape.full = w.shape.full || k != holeNumber
-		return -1
-	}
-	w.shape.add(k, from, w.i)
-	return n
-}
-
-// digits is the value of a text of digits alone.
-func digits(v []byte) (n int64, ok bool) {
-	if len(v) == 0 || len(v) > maxDigits {
-		return 0, false
-	}
-	for _, c := range v {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = n*10 + int64(c-'0')
-	}
-	return n, true
-}
-
-// milliseconds reads a number of milliseconds; anything that is none, or is
-// longer than a day, is 0.
-func (w *walker) milliseconds() time.Duration {
-	from := w.start()
-	w.value(scopeOther)
-	v := w.b[from:min(w.i, len(w.b))]
-	if len(v) == 0 || len(v) > 32 {
-		return 0
-	}
-	ms, err := strconv.ParseFloat(string(v), 64)
-	if err != nil || !(ms >= 0 && ms <= 86400e3) {
-		return 0
-	}
-	return time.Duration(math.Round(ms * 1e6))
-}
-
-// literal skips a number, true, false or null.
-func (w *walker) literal() {
-	for w.i < len(w.b) {
-		switch c := w.b[w.i]; {
-		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '-', c == '+', c == '.':
-			w.i++
-		case c == ',' || c == '}' || c == ']' || c <= ' ':
-			return
-		default:
-			w.bad = true
-			return
-		}
-	}
-}
-
-// start moves to the next byte that is not white space and returns its place.
-func (w *walker) start() int {
-	w.peek()
-	return w.i
-}
-
-// peek is the next byte that is not white space, 0 at the end.
-func (w *walker) peek() byte {
-	for w.i < len(w.b) {
-		c := w.b[w.i]
-		if c > ' ' {
-			return c
-		}
-		w.i++
-	}
-	return 0
+// reason reads a finish reason: a text that is not empty, or an object.
+func (w *walker) reason() []byte {
+	v := w.raw()
+	w.ev.finished = w.ev.finished || len(v) > len(`""`) && (v[0] == '"' || v[0] == '{')
+	return v
 }

@@ -11,7 +11,7 @@ func TestParseEvent(t *testing.T) {
 		t.Helper()
 		got := parseEvent([]byte(in))
 		if got.done != want.done || got.choices != want.choices || string(got.text) != string(want.text) ||
-			got.reasoning != want.reasoning || got.usage != want.usage || got.prompt != want.prompt ||
+			got.reasoning != want.reasoning || got.usage != want.usage || got.prompt != want.prompt || got.finished != want.finished ||
 			got.completion != want.completion || got.sent != want.sent || string(got.failure) != string(want.failure) || got.malformed != want.malformed {
 			t.Errorf("%s: parseEvent(%s)\n got %+v\nwant %+v", name, in, got, want)
 		}
@@ -28,6 +28,9 @@ func TestParseEvent(t *testing.T) {
 	check("reasoning", `{"choices":[{"delta":{"content":null,"reasoning_content":"r"}}]}`, with(func(e *event) { e.choices = true; e.text = []byte("r"); e.reasoning = true }))
 	check("text of logprobs is no text", `{"choices":[{"logprobs":{"text":"x"}}]}`, with(func(e *event) { e.choices = true }))
 	check("key inside text", `{"choices":[{"text":"{\"error\":1}"}]}`, with(func(e *event) { e.choices = true; e.text = []byte(`{\"error\":1}`) }))
+	check("finish reason", `{"choices":[{"text":"","finish_reason":"length"}]}`, with(func(e *event) { e.choices, e.finished = true, true }))
+	check("null finish reason", `{"choices":[{"finish_reason":null},{"finish_reason":""}]}`, with(func(e *event) { e.choices = true }))
+	check("finish reason elsewhere", `{"finish_reason":"length","choices":[{"logprobs":{"finish_reason":"stop"}}]}`, with(func(e *event) { e.choices = true }))
 	check("empty choices", `{"choices":[]}`, none)
 	check("null choices", `{"choices":null}`, none)
 	check("usage", `{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":5,"details":{"completion_tokens":7}}}`, with(func(e *event) { e.usage = true; e.prompt = 3; e.completion = 5 }))

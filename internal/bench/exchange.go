@@ -25,7 +25,9 @@ type exchange struct {
 	content    []byte // what the reference takes for the text, as JSON string content
 
 	release          release // how it came to be sent
-	sent, connected  int64
+	sent             int64   // for the first time
+	dialed           int64   // its own connection, 0 = it found one open
+	connected        int64
 	ended            int64 // its place was free again, 0 = never sent
 	first, firstText int64
 	marker           int64 // the message that gaps are counted from
@@ -36,6 +38,7 @@ type exchange struct {
 	messages         int
 	choices          int
 	done, usage      bool
+	ends             bool // the stream has said that no token comes any more, if not by [DONE]
 	prompt           int64
 	completion       int64
 	cached           int64
@@ -83,8 +86,8 @@ func (x *exchange) finish(whole bool) {
 	case x.kind != "":
 	case !whole && !x.done:
 		x.fail("cut", "stream cut after %d messages", x.messages)
-	case !x.done && !x.usage && x.messages > 0:
-		x.fail("cut", "stream ended after %d messages without [DONE] or usage", x.messages)
+	case !x.done && !x.ends && x.messages > 0:
+		x.fail("cut", "stream ended after %d messages without [DONE], finish reason or usage of its own", x.messages)
 	case x.messages == 0 && !streams(x.media):
 		x.fail("content", "content type %s is no stream: %s", workspace.Printable(x.media), start(x.stray))
 	case x.choices == 0:
@@ -102,7 +105,7 @@ func (x *exchange) request(origin int64) Request {
 	x.schedule(&r, origin)
 	r.Reference, r.Status, r.RetryAfter, r.Text = x.reading(), x.status, x.retryAfter, unescaped(x.content)
 	if x.connected > 0 {
-		r.Connect = time.Duration(x.connected - x.sent)
+		r.Connect = time.Duration(x.connected - x.dialed)
 	}
 	if x.first > 0 {
 		r.TTFT = time.Duration(x.first - x.sent)

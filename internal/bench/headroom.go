@@ -41,17 +41,6 @@ func headroom(target unix.Sockaddr, connections int) Headroom {
 	return h
 }
 
-// raised is the limit after trying to have it raised: beyond the hard limit,
-// which only a privileged process may, else up to it.
-func raised(limit unix.Rlimit, want uint64) unix.Rlimit {
-	for _, try := range []unix.Rlimit{{Cur: want, Max: max(want, limit.Max)}, {Cur: limit.Max, Max: limit.Max}} {
-		if unix.Setrlimit(unix.RLIMIT_NOFILE, &try) == nil {
-			return try
-		}
-	}
-	return limit
-}
-
 // most is the number of connections there is room for.
 func (h Headroom) most() int {
 	n := h.Descriptors

@@ -31,7 +31,7 @@ type Health struct {
 	ReadDelayP50    time.Duration `json:"read_delay_p50_ns"`
 	ReadDelayP99    time.Duration `json:"read_delay_p99_ns"`
 	MeanITL         time.Duration `json:"mean_itl_ns"`
-	ClientCPU       float64       `json:"client_cpu_cores"`
+	ClientCPU       float64       `json:"client_cpu_cores"` // of work: without the client's polling_cores
 	Errors          int           `json:"errors"`
 	Requests        int           `json:"requests"`
 	Samples         int           `json:"samples"`           // messages with a delay

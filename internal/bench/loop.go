@@ -49,7 +49,8 @@ type loop struct {
 	buf     []byte
 	control []byte
 	events  []unix.EpollEvent
-	looked  int64 // when expire last looked
+	looked  int64         // when expire last looked
+	polled  time.Duration // of the last run: looking whether the next request's time has come, and nothing to do
 }
 
 // newLoop opens the poller; close releases it and all connections. A
@@ -88,7 +89,7 @@ func (l *loop) close() {
 // the order of the plans. Connections stay open for the next run, unless ctx
 // has ended: then what is unfinished has failed as interrupted.
 func (l *loop) run(ctx context.Context, plans []plan) ([]*exchange, error) {
-	l.running = 0
+	l.running, l.polled = 0, 0
 	l.out = make([]*exchange, len(plans))
 	for i, p := range plans {
 		l.out[i] = &exchange{plan: p, index: i, chat: l.chat, keep: l.keep, texts: l.texts, dialect: l.dialect, delays: l.delays,
@@ -112,14 +113,19 @@ func (l *loop) run(ctx context.Context, plans []plan) ([]*exchange, error) {
 
 // drive waits, reads and sends until every plan is done.
 func (l *loop) drive(ctx context.Context) error {
+	idle := int64(0) // when the last look began, where it found nothing
 	for l.agenda.waiting() || l.running > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		now := l.clock.now()
+		if idle > 0 { // a look takes no longer by itself: then somebody else had the processor
+			l.polled += min(time.Duration(now-idle), early)
+		}
+		idle = 0
 		if l.launch(now) {
 			// Requests that are running come before the next one is sent.
-			if err := l.wait(0); err != nil {
+			if _, err := l.wait(0); err != nil {
 				return err
 			}
 			continue
@@ -133,8 +139,12 @@ func (l *loop) drive(ctx context.Context) error {
 		} else if err := l.alarm.set(at - int64(early)); err != nil {
 			return err
 		}
-		if err := l.wait(limit); err != nil {
+		found, err := l.wait(limit)
+		if err != nil {
 			return err
+		}
+		if limit == 0 && found == 0 {
+			idle = now
 		}
 		l.expire()
 	}
@@ -177,9 +187,12 @@ func (l *loop) begin(c *conn) {
 	c.pending = c.x.plan.wire
 	c.resp.reset()
 	c.looked = false
-	c.x.sent = l.clock.now()
-	c.active = c.x.sent
+	c.active = l.clock.now()
+	if c.x.sent == 0 { // else it is sent again, and what it waited for before counts
+		c.x.sent = c.active
+	}
 	if !c.open {
+		c.x.dialed = c.active
 		if err := c.dial(l.addr); err != nil {
 			c.x.fail("connect", "%v", err)
 			l.end(c, false)
@@ -218,14 +231,15 @@ func (l *loop) watch(c *conn, op int, events uint32) {
 	}
 }
 
-// wait handles what is ready, waiting for it at most limit.
-func (l *loop) wait(limit time.Duration) error {
+// wait handles what is ready, waiting for it at most limit, and returns how
+// much that was.
+func (l *loop) wait(limit time.Duration) (found int, err error) {
 	n, err := unix.EpollWait(l.poll, l.events, int(limit/time.Millisecond))
 	if err != nil {
 		if errors.Is(err, unix.EINTR) {
-			return nil
+			return 0, nil
 		}
-		return fmt.Errorf("wait for responses: %w", os.NewSyscallError("epoll_wait", err))
+		return 0, fmt.Errorf("wait for responses: %w", os.NewSyscallError("epoll_wait", err))
 	}
 	for _, ev := range l.events[:n] {
 		c := l.byFD[ev.Fd]
@@ -234,7 +248,7 @@ func (l *loop) wait(limit time.Duration) error {
 		}
 		l.ready(c, ev.Events)
 	}
-	return nil
+	return n, nil
 }
 
 func (l *loop) ready(c *conn, events uint32) {

@@ -32,28 +32,36 @@ func measure(ctx context.Context, l *loop, s side, ps []plan, progress func(Prog
 		share := (after - waited).Seconds() / r.Duration.Seconds()
 		pressure = &share
 	}
-	r.Health = receipt(r, l.delays, cpu, pressure)
+	r.Health = receipt(r, l.delays, cost{cpu, l.polled}, pressure)
 	r.Health.Client.Pauses = paused
 	after := s.metrics(ctx)
 	r.Health.Engine, r.Health.PrefixCacheHits = load(before, after), cacheHits(before, after, r.Requests)
 	return r, xs, stopped
 }
 
-// receipt is the client's health over a run.
-func receipt(r Result, d *delays, cpu time.Duration, pressure *float64) Health {
+// cost is the processor time of a run.
+type cost struct {
+	all    time.Duration
+	polled time.Duration // of it, by the clock: waiting for the next request's time without sleeping
+}
+
+// receipt is the client's health over a run. Waiting without sleeping is no
+// work: a client that does nothing else is as good as an idle one.
+func receipt(r Result, d *delays, c cost, pressure *float64) Health {
 	h := Health{Requests: len(r.Requests), HostPressure: pressure, MeanITL: time.Duration(1e9 * r.Stats("itl", nil).Mean)}
 	for _, q := range r.Requests {
 		if q.Error != "" && q.ErrorKind != interrupted {
 			h.Errors++
 		}
 	}
-	if r.Duration > 0 {
-		h.ClientCPU = cpu.Seconds() / r.Duration.Seconds()
-	}
 	s := d.summary()
 	h.DelaySource, h.Samples, h.ReadDelayP50, h.ReadDelayP99 = s.source, s.samples, s.p50, s.p99
 	h.Client = r.active()
 	h.Client.Dropped = s.dropped
+	if r.Duration > 0 {
+		h.Client.Polling = c.polled.Seconds() / r.Duration.Seconds()
+		h.ClientCPU = max(c.all-c.polled, 0).Seconds() / r.Duration.Seconds()
+	}
 	h = h.judged(d.future())
 	if r.Partial {
 		h = h.sick("stopped after %d of %d requests: the figures are of a part", r.finished(), len(r.Requests))

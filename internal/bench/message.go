@@ -137,7 +137,8 @@ func (x *exchange) message(data []byte, ev *event) {
 	}
 }
 
-// take books what a message says.
+// take books what a message says. Usage beside choices may stand in every
+// message: only in one of its own is it the end.
 func (x *exchange) take(ev *event) {
 	if ev.choices && x.chat && !ev.delta {
 		x.gaveUp("choice without a delta")
@@ -160,6 +161,7 @@ func (x *exchange) take(ev *event) {
 	if len(ev.text) > 0 {
 		x.takeText(ev)
 	}
+	x.ends = x.ends || ev.finished || ev.usage && !ev.choices
 	if ev.usage {
 		if !ev.choices {
 			x.ref.tokens = ev.completion

@@ -45,6 +45,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	var o options
 	f := pflag.NewFlagSet("bench", pflag.ContinueOnError)
 	f.SetOutput(stderr)
+	f.Usage = func() { help(f, stderr) }
 	f.StringVar(&o.backend, "backend", "vllm", "kind of server: "+backendNames())
 	f.StringVar(&o.target.URL, "base-url", "", "http://host:port of the server")
 	f.StringVar(&o.host, "host", "127.0.0.1", "host, without --base-url")

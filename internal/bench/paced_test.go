@@ -34,6 +34,10 @@ func TestMain(m *testing.M) {
 		serveRig(spec)
 		return
 	}
+	if os.Getenv(slotsVariable) != "" {
+		followsProcessors()
+		return
+	}
 	if step := os.Getenv("BENCH_TEST_PACED"); step != "" {
 		every, err := time.ParseDuration(step)
 		if err != nil {

@@ -24,7 +24,7 @@ var hush struct {
 	runs    int
 	percent int
 	limit   int64
-	slots   int
+	slots   func() // puts the number of slots back
 }
 
 // quiet collects garbage now and then no more until the function that it
@@ -40,7 +40,7 @@ func quiet(planned int64) (restore func()) {
 		hush.limit = debug.SetMemoryLimit(-1)
 		debug.SetMemoryLimit(min(hush.limit, memoryNow()+quietRoom+planned))
 		hush.percent = debug.SetGCPercent(-1)
-		hush.slots = runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), quietSlots))
+		hush.slots = moreSlots(quietSlots)
 	} else {
 		debug.SetMemoryLimit(min(hush.limit, debug.SetMemoryLimit(-1)+planned))
 	}
@@ -50,7 +50,7 @@ func quiet(planned int64) (restore func()) {
 		if hush.runs--; hush.runs == 0 {
 			debug.SetGCPercent(hush.percent)
 			debug.SetMemoryLimit(hush.limit)
-			runtime.GOMAXPROCS(hush.slots)
+			hush.slots()
 		}
 	}
 }

@@ -33,7 +33,7 @@ type RawMeta struct {
 // numbers are the reference client's, and the values are what it would have
 // read (see Reading). What it does not have, or reads otherwise than it was,
 // stands under the last key, "refit". A sum that nobody knows is null; one that
-// the reference takes for zero is zero, and the receipt says so.
+// the reference takes for zero is zero, and refit.legacy_doubts says so.
 func (r Result) Raw(meta RawMeta) ([]byte, error) {
 	var o object
 	o.str("date", r.Ended.In(zone(meta.Zone)).Format("20060102-150405"))
@@ -56,19 +56,24 @@ func (r Result) Raw(meta RawMeta) ([]byte, error) {
 	o.float("duration", r.Duration.Seconds())
 	o.float("benchmark_start_time_unix", unixSeconds(r.Started))
 	o.float("benchmark_end_time_unix", unixSeconds(r.Ended))
-	legacy := r.reference()
-	t := legacy.Totals(meta.SLO)
-	legacy.writeTotals(&o, t, len(meta.SLO) > 0)
-	if meta.Detailed {
-		legacy.writeDetails(&o)
-	}
-	legacy.writeFamilies(&o, meta)
-	o.object("benchmark_outcome", outcome(t))
+	r.reference().writeFigures(&o, meta)
 	o.object("refit", r.own(meta, r.Totals(meta.SLO)))
 	if o.err != nil {
 		return nil, fmt.Errorf("raw result file: %w", o.err)
 	}
 	return []byte(o.String()), nil
+}
+
+// writeFigures writes every figure of the reference's file, by one reading of
+// the streams: that of the requests as they are.
+func (r Result) writeFigures(o *object, meta RawMeta) {
+	t := r.Totals(meta.SLO)
+	r.writeTotals(o, t, len(meta.SLO) > 0)
+	if meta.Detailed {
+		r.writeDetails(o)
+	}
+	r.writeFamilies(o, meta)
+	o.object("benchmark_outcome", outcome(t))
 }
 
 // spelledCap is the concurrency cap, null without one.
@@ -176,20 +181,22 @@ func (t Totals) Passed() bool {
 	return t.Completed > 0 && float64(t.Failed)/float64(requested) <= maxFailureRate
 }
 
-// own is what the reference's file has no keys for.
+// own is what the reference's file has no keys for. Under "reading" are the
+// reference's own keys and formulas, from "completed" to "benchmark_outcome",
+// by what refit made of the streams: a consumer takes all of its figures from
+// there or all from the keys beside "refit". A server's usage beside the last
+// choice is in the one and not in the other.
 func (r Result) own(meta RawMeta, t Totals) *object {
-	var o object
-	o.integer("version", 1)
+	var o, reading object
+	o.integer("version", 2)
 	o.str("client", "refit")
 	o.raw("seed", strconv.FormatInt(r.Workload.Seed, 10))
+	meta.Detailed = false
+	r.writeFigures(&reading, meta)
+	o.object("reading", &reading)
+	o.strings("legacy_doubts", r.legacyDoubts())
 	o.integer("failed", t.Failed)
-	o.integer("completed", t.Completed)
 	o.integer("unknown_tokens", t.Unknown)
-	if t.Unknown == 0 {
-		o.integer("total_output_tokens", t.OutputTokens)
-		o.float("output_throughput", t.OutputPerSecond)
-		o.float("total_token_throughput", t.TokensPerSecond)
-	}
 	o.integer("early_stops", t.EarlyStops)
 	var prompt []int
 	var sent, connect, e2el []float64

@@ -7,15 +7,17 @@ import (
 
 // Reading is what the reference client would have made of a request, where
 // that may be something else than what refit makes of it. The legacy keys of a
-// raw file are computed from it. These are the differences, and where the
-// corrected value is:
+// raw file are computed from it; the same keys under refit.reading are computed
+// from what refit makes of the stream. These are the differences, and where
+// else the corrected value is:
 //
 //	what arrives                          the reference              refit
 //	comment, event, id or retry line      fails the request          is part of the grammar
 //	"data:" without a space               fails the request          is part of the grammar
 //	line over 128 KiB                     fails the request          limit 4 MiB
 //	error object in the stream            is passed over             fails the request (stream)
-//	body that ends without [DONE], usage  success                    fails the request (cut)
+//	body that ends without [DONE], a      success                    fails the request (cut)
+//	finish reason, or usage of its own
 //	chat without any token                success, TTFT 0            fails the request (stream)
 //	usage beside choices                  is passed over: 0 tokens   is taken
 //	no usage at all                       0 tokens                   counted by the server, else unknown
@@ -24,16 +26,13 @@ import (
 //	usage message of a chat               extends E2EL               refit.decode_s ends with the last token
 //	TGI, TensorRT-LLM, DeepSpeed-MII      0 tokens                   TGI: its own count; else unknown
 //
-// Both fail a line of JSON that no "data:" stands in front of, which the
-// reference would take.
+// Where the corrected value has a key of its own, refit.reading keeps the
+// reference's definition: rows are compared with published ones, whose TTFT,
+// ITL and E2EL are those. Both fail a line of JSON that no "data:" stands in
+// front of, which the reference would take.
 //
-// Of what is sent, this differs, in the legacy keys too: prompts are unique
-// words unless --prompts says otherwise, warm-ups have prompts of their own in
-// place of the first measured one, a connection is used again where the server
-// keeps it open (so that TTFT holds connection set-up only where refit's
-// connect_s is above 0), no Authorization is sent without a token, proxies of
-// the environment are not used, and text that needs a chat template goes to
-// the chat endpoint.
+// Of what is sent, the help of `refit bench` says what differs, in the legacy
+// keys too.
 type Reading struct {
 	Error   string        // empty = success
 	TTFT    time.Duration // 0 for a request that failed before its first message
@@ -112,14 +111,8 @@ func (x *exchange) reading() *Reading {
 	return ref
 }
 
-// reference is the result as the reference client would have it. A workload
-// that asks for corrected figures has its own everywhere: where a server sends
-// usage beside its last choice, as llama.cpp does, the reference counts no token
-// at all, and nobody could compare two versions of it.
+// reference is the result as the reference client would have it.
 func (r Result) reference() Result {
-	if r.Workload.Corrected {
-		return r
-	}
 	requests := make([]Request, len(r.Requests))
 	for i, q := range r.Requests {
 		requests[i] = q.reference()
@@ -147,17 +140,26 @@ func (q Request) reference() Request {
 	return q
 }
 
-// counted marks a result whose legacy keys say something else than what was
-// served: nobody should publish them.
+// counted marks a result without throughput.
 func (h Health) counted(r Result) Health {
-	for _, doubt := range r.legacyDoubts() {
+	if doubt := r.uncounted(); doubt != "" {
 		h = h.sick("%s", doubt)
 	}
 	return h
 }
 
-// legacyDoubts are the differences between the legacy keys' sums and the
-// corrected ones, and what neither knows.
+// uncounted says whose tokens nobody knows, by either reading; empty = nobody's.
+func (r Result) uncounted() string {
+	n := r.Totals(nil).Unknown
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("nobody counted the output tokens of %d requests", n)
+}
+
+// legacyDoubts are the differences between the legacy keys' sums and those of
+// refit.reading: who publishes the legacy ones should know of them. They say
+// nothing against the client, nor against a row that has the others.
 func (r Result) legacyDoubts() []string {
 	mine, theirs := r.Totals(nil), r.reference().Totals(nil)
 	switch {
@@ -165,9 +167,7 @@ func (r Result) legacyDoubts() []string {
 		return []string{fmt.Sprintf("the legacy keys have %d completed requests, %d of %d were: the reference's client takes failures of this kind for success", theirs.Completed, mine.Completed, len(r.Requests))}
 	case mine.Completed > theirs.Completed:
 		return []string{fmt.Sprintf("the legacy keys have %d completed requests, %d of %d were: the reference's client cannot read what this server sends", theirs.Completed, mine.Completed, len(r.Requests))}
-	case mine.Unknown > 0:
-		return []string{fmt.Sprintf("nobody counted the output tokens of %d requests", mine.Unknown)}
-	case theirs.Unknown == 0 && mine.OutputTokens != theirs.OutputTokens:
+	case mine.Unknown == 0 && theirs.Unknown == 0 && mine.OutputTokens != theirs.OutputTokens:
 		return []string{fmt.Sprintf("the legacy keys have %d output tokens, the server sent %d", theirs.OutputTokens, mine.OutputTokens)}
 	}
 	return nil

@@ -65,6 +65,11 @@ func TestReferenceReadingOfStreams(t *testing.T) {
 		{"only done, chat", true, []string{doneLine}, ok, 0, 0, "", "stream", 0},
 		{"only done", false, []string{doneLine}, failed, 0, 0, "", "stream", 0},
 		{"no done", false, []string{text("a"), text("b")}, ok, 0, 1, "ab", "cut", 0},
+		{"no done, usage by itself", false, []string{text("a"), usageLine}, ok, 3, 0, "a", "", 3},
+		{"no done, a finish reason", false, []string{text("a"), `data: {"choices":[{"text":"b","finish_reason":"length"}],"usage":{"completion_tokens":2}}`}, ok, 0, 1, "ab", "", 2},
+		{"no done, usage in every message", false, []string{`data: {"choices":[{"text":"a","finish_reason":null}],"usage":{"completion_tokens":1}}`, `data: {"choices":[{"text":"b","finish_reason":null}],"usage":{"completion_tokens":2}}`}, ok, 0, 1, "ab", "cut", 0},
+		{"no done, an empty finish reason", false, []string{`data: {"choices":[{"text":"a","finish_reason":""}]}`}, ok, 0, 0, "a", "cut", 0},
+		{"no done, a finish reason, chat", true, []string{delta(`{"content":"a"}`), `data: {"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"completion_tokens":1}}`}, ok, 0, 1, "a", "", 1},
 		{"no blank line between", false, []string{text("a"), text("b"), "", usageLine, doneLine}, ok, 3, 1, "ab", "", 3},
 		{"chat with a role", true, []string{delta(`{"role":"assistant","content":""}`), delta(`{"content":"a"}`), delta(`{"content":"b"}`), usageLine, doneLine}, ok, 3, 2, "ab", "", 3},
 		{"chat with reasoning", true, []string{delta(`{"reasoning_content":"hm"}`), delta(`{"content":"b"}`), usageLine, doneLine}, ok, 3, 1, "b", "", 3},
@@ -129,9 +134,11 @@ func TestLegacyTokensWithoutUsage(t *testing.T) {
 	if got := legacy.Stats("tpot", nil); got.N != 0 {
 		t.Errorf("legacy TPOT has %d samples, want none", got.N)
 	}
-	h := Health{Verdict: Healthy}.counted(r)
-	if h.Verdict != Unhealthy || !strings.Contains(h.Reasons[0], "the legacy keys have 0 output tokens, the server sent 2") {
-		t.Errorf("health %+v", h)
+	if h := (Health{Verdict: Healthy}).counted(r); h.Verdict != Healthy {
+		t.Errorf("health %+v: what the reference cannot count says nothing against the client", h)
+	}
+	if got := r.legacyDoubts(); len(got) != 1 || got[0] != "the legacy keys have 0 output tokens, the server sent 2" {
+		t.Errorf("doubts %q", got)
 	}
 	q = readLines(false, true, text("a"), `data: {"usage":{"prompt_tokens":9}}`, doneLine)
 	q.OutputTokens, q.TokensFrom = 1, "count"
@@ -140,17 +147,24 @@ func TestLegacyTokensWithoutUsage(t *testing.T) {
 	}
 }
 
-func TestCountedHealth(t *testing.T) {
+// A run whose tokens nobody counted has no throughput.
+func TestUncountedTokensAreUnhealthy(t *testing.T) {
+	r := Result{Requests: []Request{readLines(false, true, text("a"), doneLine), readLines(false, true, text("a"), usageLine, doneLine)}}
+	h := Health{Verdict: Healthy}.counted(r)
+	if h.Verdict != Unhealthy || !slices.Equal(h.Reasons, []string{"nobody counted the output tokens of 1 requests"}) || len(r.legacyDoubts()) != 0 {
+		t.Errorf("health %+v, doubts %q", h, r.legacyDoubts())
+	}
+}
+
+func TestLegacyDoubts(t *testing.T) {
 	check := func(name, reason string, qs ...Request) {
 		t.Helper()
-		h := Health{Verdict: Healthy}.counted(Result{Requests: qs})
-		if got := strings.Join(h.Reasons, "; "); got != reason {
+		if got := strings.Join(Result{Requests: qs}.legacyDoubts(), "; "); got != reason {
 			t.Errorf("%s: %q, want %q", name, got, reason)
 		}
 	}
 	good := readLines(false, true, text("a"), usageLine, doneLine)
 	check("all is well", "", good)
-	check("nobody counted", "nobody counted the output tokens of 1 requests", readLines(false, true, text("a"), doneLine))
 	check("the reference fails", "the legacy keys have 1 completed requests, 2 of 2 were: the reference's client cannot read what this server sends",
 		good, readLines(false, true, ": ping", text("a"), usageLine, doneLine))
 	check("the reference does not see it", "the legacy keys have 2 completed requests, 1 of 2 were: the reference's client takes failures of this kind for success",
@@ -257,18 +271,5 @@ func TestReadingChangesNothing(t *testing.T) {
 	}
 	if x.ref != (reading{}) {
 		t.Errorf("the exchange was changed: %+v", x.ref)
-	}
-}
-
-// A sweep wants what the server sent in the legacy keys too: the reference
-// would pass over usage that stands beside the last choice.
-func TestCorrectedKeysCountWhatTheServerSent(t *testing.T) {
-	r := Result{Requests: []Request{{OutputTokens: 2, TokensFrom: "usage", TTFT: time.Second, Latency: 2 * time.Second, Reference: &Reading{TTFT: time.Second, Latency: 2 * time.Second}}}}
-	if got, doubts := r.reference().Totals(nil).OutputTokens, r.legacyDoubts(); got != 0 || len(doubts) != 1 {
-		t.Errorf("reference's reading: got %d tokens, doubts %q, want none and one", got, doubts)
-	}
-	r.Workload.Corrected = true
-	if got, doubts := r.reference().Totals(nil).OutputTokens, r.legacyDoubts(); got != 2 || len(doubts) != 0 {
-		t.Errorf("corrected: got %d tokens, doubts %q, want 2 and none", got, doubts)
 	}
 }

@@ -229,7 +229,7 @@ func FuzzKnown(f *testing.F) {
 		c.x.finish(true)
 		a, b := plain, c.x
 		if a.messages != b.messages || a.choices != b.choices || string(a.text) != string(b.text) || a.done != b.done || a.kind != b.kind ||
-			a.failure != b.failure || a.ref != b.ref || a.usage != b.usage || a.completion != b.completion || string(a.stray) != string(b.stray) {
+			a.failure != b.failure || a.ref != b.ref || a.usage != b.usage || a.ends != b.ends || a.completion != b.completion || string(a.stray) != string(b.stray) {
 			t.Fatalf("%q cut by %x:\n by lines %+v\n known    %+v", in, cuts, *a, *b)
 		}
 	})

@@ -73,10 +73,11 @@ func (r Result) notes() []string {
 	for _, reason := range h.Reasons {
 		add("client %s: %s", h.Verdict, reason)
 	}
+	if doubt := r.uncounted(); doubt != "" && !slices.Contains(h.Reasons, doubt) {
+		add("warning: %s", doubt)
+	}
 	for _, doubt := range r.legacyDoubts() {
-		if !slices.Contains(h.Reasons, doubt) {
-			add("warning: %s", doubt)
-		}
+		add("warning: %s", doubt)
 	}
 	notes = append(notes, r.loadNotes()...)
 	if n.EarlyStops > 0 {

@@ -20,11 +20,12 @@ var (
 // tokens per second). The file keeps the published key order and number
 // spelling. A TPOT statistic that is zero has no interactivity; a value that is
 // not finite is left out. An outcome "failed" is copied: the point is the
-// caller's to mark.
+// caller's to mark. Of a file with two readings of the streams, all figures are
+// those of refit's own.
 func Normalise(raw []byte, env map[string]string) ([]byte, map[string]float64, error) {
-	in, err := decodeObject(raw)
+	in, err := oneReading(raw)
 	if err != nil {
-		return nil, nil, fmt.Errorf("normalise: raw file: %w", err)
+		return nil, nil, fmt.Errorf("normalise: %w", err)
 	}
 	if err := checkEnv(env); err != nil {
 		return nil, nil, fmt.Errorf("normalise: %w", err)

@@ -158,22 +158,15 @@ func (j Job) throughput(env map[string]string) (result.Row, error) {
 
 // readCounts takes what the aggregate has no key for out of the raw file.
 func readCounts(raw []byte, row *result.Row) error {
-	var file struct {
-		Prompts   *int `json:"num_prompts"`
-		Completed *int `json:"completed"`
-		Conc      *int `json:"max_concurrency"`
-	}
-	if err := json.Unmarshal(raw, &file); err != nil {
+	n, err := result.CountsOf(raw)
+	if err != nil {
 		return fmt.Errorf("throughput result: %w", err)
 	}
-	if file.Prompts == nil || file.Completed == nil || *file.Completed < 0 || *file.Completed > *file.Prompts {
-		return errors.New("throughput result: num_prompts and completed do not fit together")
-	}
-	if file.Conc == nil || *file.Conc != row.Conc {
+	if n.Conc != row.Conc {
 		return fmt.Errorf("throughput result: not measured at concurrency %d", row.Conc)
 	}
-	failed := *file.Prompts - *file.Completed
-	row.Requests, row.RequestErrors = *file.Prompts, &failed
+	failed := n.Requests - n.Completed
+	row.Requests, row.RequestErrors = n.Requests, &failed
 	health, err := bench.HealthOf(raw)
 	row.Health = health
 	return err

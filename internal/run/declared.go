@@ -139,7 +139,7 @@ func (j Job) program(name string) (string, error) {
 // load are the arguments of the load, those of the seam.
 func (s session) load(w recipe.Workload) []string {
 	conc := s.Row.Int("conc")
-	args := []string{"bench", "--corrected", "--backend", w.Backend,
+	args := []string{"bench", "--own-gate", "--backend", w.Backend,
 		"--base-url", "http://127.0.0.1:" + s.contract["PORT"], "--model", s.contract["MODEL"], "--dataset-name", "random",
 		"--random-input-len", s.contract["ISL"], "--random-output-len", s.contract["OSL"],
 		"--random-range-ratio", cmp.Or(w.RangeRatio, s.contract["RANDOM_RANGE_RATIO"]),

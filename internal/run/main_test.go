@@ -78,7 +78,8 @@ func asCI(dir, event string) error {
 
 // asEngine is a small honest engine. Flags: --port N, --fail MESSAGE (to say
 // it on start and end), --say MESSAGE (and nothing else), --stall PIPE (to write its process to the
-// pipe when the first completion is asked for, and never to answer one).
+// pipe when the first completion is asked for, and never to answer one), --usage beside (to send
+// comments between the messages, and usage beside the last choice).
 func asEngine(args []string) {
 	flags := map[string]string{}
 	for i := 0; i+1 < len(args); i += 2 {
@@ -102,6 +103,8 @@ func asEngine(args []string) {
 	if path := flags["--stall"]; path != "" {
 		fmt.Fprintln(os.Stderr, "ValueError: the log's own reason")
 		mux.HandleFunc("POST /v1/completions", stall(path))
+	} else if flags["--usage"] == "beside" {
+		mux.HandleFunc("POST /v1/completions", completeBeside)
 	} else {
 		mux.HandleFunc("POST /v1/completions", complete)
 	}
@@ -136,6 +139,21 @@ func complete(w http.ResponseWriter, r *http.Request) {
 	}
 	fmt.Fprintf(out, "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":%d,\"completion_tokens\":%d}}\n\ndata: [DONE]\n\n", len(strings.Fields(in.Prompt)), in.MaxTokens)
 	out.Flush()
+}
+
+// completeBeside answers in a way that the reference client cannot read.
+func completeBeside(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Prompt    string
+		MaxTokens int `json:"max_tokens"`
+	}
+	_ = json.NewDecoder(r.Body).Decode(&in)
+	for range in.MaxTokens {
+		fmt.Fprint(w, ": ping\n\ndata: {\"choices\":[{\"text\":\" w\",\"finish_reason\":null}]}\n\n")
+		w.(http.Flusher).Flush()
+	}
+	fmt.Fprintf(w, "data: {\"choices\":[{\"text\":\"\",\"finish_reason\":\"length\"}],\"usage\":{\"prompt_tokens\":%d,\"completion_tokens\":%d}}\n\ndata: [DONE]\n\n",
+		len(strings.Fields(in.Prompt)), in.MaxTokens)
 }
 
 // answer adds the two numbers of the question's last "a + b".

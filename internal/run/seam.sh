@@ -23,7 +23,7 @@ run_benchmark_serving() {
         return 0
     fi
     local model="${MODEL:-}" port="${PORT:-}" base_url="" backend="vllm" input="" output="" ratio="1"
-    local prompts="" concurrency="" name="" dir="$PWD" warmups=""
+    local prompts="" concurrency="" name="" dir="$PWD" warmups="" template=""
     while [[ $# -gt 0 ]]; do
         case "$1" in
             --model) model="$2"; shift 2 ;;
@@ -38,7 +38,7 @@ run_benchmark_serving() {
             --max-concurrency) concurrency="$2"; shift 2 ;;
             --result-filename) name="$2"; shift 2 ;;
             --result-dir) dir="$2"; shift 2 ;;
-            --use-chat-template | --dsv4) backend="openai-chat"; shift ;; # the server renders the template
+            --use-chat-template | --dsv4) template="yes"; shift ;; # the server applies its own
             --trust-remote-code) shift ;;
             --server-pid) REFIT_SERVER_PID="${2:-${REFIT_SERVER_PID:-}}"; shift 2 ;;
             --bench-serving-dir | --tokenizer) shift 2 ;;
@@ -55,8 +55,9 @@ run_benchmark_serving() {
     if [[ "${PROFILE:-0}" == "1" ]]; then
         prompts="$concurrency"
     fi
-    refit_beside load bench --corrected \
+    refit_beside load bench --own-gate \
         --backend "$backend" \
+        ${template:+--use-chat-template} \
         --base-url "${base_url:-http://127.0.0.1:$port}" \
         --model "$model" \
         --dataset-name random \
