@@ -22,7 +22,8 @@ func candidateCommand(e env) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(candidateShow(e), candidateList(e),
-		candidateAdvance(e), candidateRun(e), candidateSchema(e), candidateCheckFinal(e), candidateCheckStop(e), candidateStop(e),
+		candidateAdvance(e), candidateRun(e), candidateSchema(e), candidateCheckFinal(e), candidateFinish(e), candidateCheckStop(e), candidateStop(e),
+		candidateRecover(e), candidateRelease(e),
 		candidateClaim(e, "adopt", "Go on with a candidate that another login opened, with its evidence",
 			func(ctx context.Context, s *candidate.Shepherd, c candidate.Candidate, reason string) (fmt.Stringer, error) {
 				return s.Adopt(ctx, c, reason)
@@ -115,7 +116,7 @@ func candidateList(e env) *cobra.Command {
 			}
 			for _, c := range all {
 				state := string(c.State)
-				if c.Outcome != "" {
+				if c.Outcome != "" && c.State != candidate.Merged && c.State != candidate.Closed {
 					state = string(c.Outcome)
 				}
 				fmt.Fprintf(text{e.stdout}, "%s  %-11s %-9s %s -> %s\n", c.ID, state, c.Step, c.Key(), c.NewImage)

@@ -174,6 +174,8 @@ func (x *exampler) run(t *testing.T, line string) {
 			allowed = append(allowed, exitError, exitRefused)
 		case command == "candidate adopt", command == "candidate takeover":
 			allowed = append(allowed, exitError) // there is nothing to take here, and they say so
+		case command == "candidate release":
+			allowed = []int{exitRefused} // it is validated, and the bot does not decide that
 		case command == "candidate stop":
 			allowed = []int{exitRefused} // it is validated, and stays so
 		}
@@ -181,10 +183,17 @@ func (x *exampler) run(t *testing.T, line string) {
 		if command != "job wait-ready" {
 			t.Fatalf("%q: no test knows how to run it", line)
 		}
+	case "wave":
+		if command == "wave plan" {
+			x.wave(t)
+			break
+		}
+		if !x.upgraded {
+			allowed = append(allowed, exitError) // it tries again what a busy machine has spoilt
+		}
+		x.plan(t)
 	case "capacity":
 		x.clusters(t)
-	case "wave":
-		x.wave(t)
 	case "compare":
 		x.history(t)
 	case "changelog":

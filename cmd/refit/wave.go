@@ -5,10 +5,10 @@ import "github.com/spf13/cobra"
 func waveCommand(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wave",
-		Short: "Look over all families for those that may move to a newer image",
+		Short: "Move several families at once: look which may move, claim them, upgrade them",
 		Args:  args(cobra.NoArgs),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(wavePlan(e))
+	cmd.AddCommand(wavePlan(e), waveSelect(e), waveRun(e))
 	return cmd
 }

@@ -42,20 +42,35 @@ them). Without them nobody is asked: what cannot run at once waits in a queue.`,
 	return cmd
 }
 
+// planFlags are the flags of a command that plans.
+type planFlags struct{ options server.WaveOptions }
+
+func (f *planFlags) flags(cmd *cobra.Command) {
+	cmd.Flags().Uint64Var(&f.options.Seed, "seed", 0, "`number` that the order follows from (default: the time)")
+	cmd.Flags().StringVar(&f.options.Images, "latest-images", "", "what is published: a `FILE|URL` of the feed latest-images")
+	cmd.Flags().StringVar(&f.options.Releases, "releases", "", "newest releases of the engines: a `FILE|URL` of the feed framework-releases")
+	cmd.Flags().StringArrayVar(&f.options.Earlier, "earlier-prefix", nil, "another spelling of policy.prefix, whose refs count as taken (may be repeated)")
+}
+
+// seeded are the options, with the time for a seed that nobody named.
+func (f planFlags) seeded(cmd *cobra.Command, e env) server.WaveOptions {
+	if !cmd.Flags().Changed("seed") {
+		f.options.Seed = uint64(e.now().UnixMilli())
+	}
+	return f.options
+}
+
 // waveQuestion is how the command was called.
 type waveQuestion struct {
-	options server.WaveOptions
-	room    capacityFlags
-	out     string
-	asJSON  bool
+	planFlags
+	room   capacityFlags
+	out    string
+	asJSON bool
 }
 
 func (q *waveQuestion) flags(cmd *cobra.Command) {
-	cmd.Flags().Uint64Var(&q.options.Seed, "seed", 0, "`number` that the order follows from (default: the time)")
+	q.planFlags.flags(cmd)
 	cmd.Flags().StringVar(&q.out, "out", "", "leave the plan in this `folder`")
-	cmd.Flags().StringVar(&q.options.Images, "latest-images", "", "what is published: a `FILE|URL` of the feed latest-images")
-	cmd.Flags().StringVar(&q.options.Releases, "releases", "", "newest releases of the engines: a `FILE|URL` of the feed framework-releases")
-	cmd.Flags().StringArrayVar(&q.options.Earlier, "earlier-prefix", nil, "another spelling of policy.prefix, whose refs count as taken (may be repeated)")
 	cmd.Flags().BoolVar(&q.asJSON, "json", false, "print one JSON object")
 	q.room.flags(cmd)
 }
@@ -71,10 +86,7 @@ func (q waveQuestion) answer(cmd *cobra.Command, e env) error {
 			return exit{exitUsage, err}
 		}
 	}
-	if !cmd.Flags().Changed("seed") {
-		q.options.Seed = uint64(e.now().UnixMilli())
-	}
-	w, c, err := planned(cmd, e, q.options, source)
+	w, c, err := planned(cmd, e, q.seeded(cmd, e), source)
 	if err == nil && q.out != "" {
 		err = candidate.WriteWave(q.out, w, c)
 	}

@@ -366,7 +366,7 @@ func Describe(r Receipt) string {
 		"doctor": &Doctored{}, "resolve": &Resolved{}, "inspect": &Inspected{}, "rehearse": &Rehearsed{},
 		"propose": &Proposed{}, "baseline": &Published{}, "smoke": &Measured{}, "enter": &Entered{},
 		"sweep": &Measured{}, "certify": &Certified{}, "verdict": &Certified{}, "dispatch": &Dispatched{}, "round": &Round{},
-		"adopt": &Adopted{}, "takeover": &TakenOver{}, "tampered": &Tampered{}, "finish": &Sealed{}, "outcome": &Sealed{},
+		"adopt": &Adopted{}, "takeover": &TakenOver{}, "release": &Released{}, "merged": &Parted{}, "closed": &Parted{}, "tampered": &Tampered{}, "finish": &Sealed{}, "outcome": &Sealed{},
 	}[r.Step]
 	if into == nil || json.Unmarshal(r.Evidence, into) != nil {
 		return ""

@@ -111,7 +111,7 @@ func (w *work) againQuestion(ctx context.Context, sealed Sealed) (Question, erro
 		Kind: Again, Candidate: w.c, Commit: w.c.Base, Files: files, Evidence: slices.Sorted(maps.Keys(files)),
 		Ask: "The smoke run on the new image failed: " + sealed.Reason + ". Its pull request is closed. " +
 			"Is it something that other edits of the recipe would repair? A further attempt asks for them in its own review.",
-		Decisions: []Decision{
+		Decisions: []Option{
 			{onceMore, "begin a further attempt; choose its edits in the review that follows"},
 			{giveUp, "leave it with the outcome that it has"},
 		},

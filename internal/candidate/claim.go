@@ -18,7 +18,8 @@ import (
 // looked. With both a candidate outlives the store of the machine it began on.
 type claim struct {
 	Candidates []Candidate `json:"candidates"`
-	Receipts   *carriage   `json:"receipts,omitempty"` // claims of earlier versions have none
+	Holder     string      `json:"holder,omitempty"`   // the process that RunID names, so that another can see whether it lives
+	Receipts   *carriage   `json:"receipts,omitempty"` // those of a wave have none until the candidate is proposed
 	RunID      string      `json:"run-id"`
 
 	ref, commit string
@@ -47,8 +48,8 @@ const (
 // out: it describes one machine and means nothing to another session.
 var carriedSteps = []string{"resolve", "inspect", "rehearse"}
 
-// claimText is the claim of this candidate: message and file.
-func (w *work) claimText() (string, map[string][]byte, error) {
+// claimText is the claim of this candidate, made by a holder: message and file.
+func (w *work) claimText(holder string) (string, map[string][]byte, error) {
 	file := carried{Version: claimVersion, Candidate: w.c.ID}
 	for _, step := range carriedSteps {
 		r, ok := w.receipts[step]
@@ -66,7 +67,7 @@ func (w *work) claimText() (string, map[string][]byte, error) {
 		return "", nil, fmt.Errorf("receipts of %d bytes, at most %d fit", len(data), maxClaimFile)
 	}
 	message, err := workspace.Canonical(claim{
-		Candidates: []Candidate{w.c}, RunID: w.c.Parent, Receipts: &carriage{claimVersion, sum(data)},
+		Candidates: []Candidate{w.c}, RunID: w.c.Parent, Holder: holder, Receipts: &carriage{claimVersion, sum(data)},
 	})
 	return string(message), map[string][]byte{claimFile: data}, err
 }
@@ -88,23 +89,36 @@ func (s *Shepherd) claimOf(ctx context.Context, family string) (claim, bool, err
 	if err != nil || !ok {
 		return claim{}, false, err
 	}
+	p, err = s.readClaim(ctx, p.ref, sha)
+	return p, err == nil, err
+}
+
+// readClaim reads the claim that a ref points at, and of its candidates the one
+// whose family the ref is named after.
+func (s *Shepherd) readClaim(ctx context.Context, ref, sha string) (claim, error) {
+	p := claim{ref: ref, commit: sha}
 	message, err := s.Forge.Message(ctx, sha)
 	if err != nil {
-		return claim{}, false, fmt.Errorf("claim %s: %w", p.ref, err)
+		return p, fmt.Errorf("claim %s: %w", ref, err)
 	}
 	if err := json.Unmarshal([]byte(message), &p); err != nil {
-		return claim{}, false, fmt.Errorf("claim %s is unreadable and blocks the family: %w", p.ref, err)
+		return p, blocksFamily(fmt.Sprintf("claim %s is unreadable and blocks the family: %v", ref, err))
 	}
-	p.commit = sha
-	p.Candidates = slices.DeleteFunc(p.Candidates, func(c Candidate) bool { return c.Family != family })
+	p.Candidates = slices.DeleteFunc(p.Candidates, func(c Candidate) bool { return ClaimRef(s.prefix(), c.Family) != ref })
 	if len(p.Candidates) == 0 {
-		return claim{}, false, fmt.Errorf("claim %s names other families and blocks this one", p.ref)
+		return p, blocksFamily(fmt.Sprintf("claim %s names other families and blocks this one", ref))
 	}
 	if c := p.Candidates[0]; c.ID != c.identity() {
-		return claim{}, false, fmt.Errorf("claim %s blocks the family: it names candidate %q, but its family and images are those of %s", p.ref, c.ID, c.identity())
+		return p, blocksFamily(fmt.Sprintf("claim %s blocks the family: it names candidate %q, but its family and images are those of %s", ref, c.ID, c.identity()))
 	}
-	return p, true, nil
+	return p, nil
 }
+
+// blocksFamily says that a claim cannot be believed: nobody moves its family
+// until a person has looked at it.
+type blocksFamily string
+
+func (b blocksFamily) Error() string { return string(b) }
 
 // carriedBy reads and checks the receipts of a claim. Nothing of a file that is
 // not exactly what this program writes is believed.

@@ -40,8 +40,8 @@ func (w *work) doctor(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	w.login, w.main = d.Login, d.branch
-	if v := gate.All(d.Checks); v.Answer == gate.Fail {
-		return nil, errors.New(v.Reason)
+	if err := doctorBlocker(d.Checks); err != nil {
+		return nil, err
 	}
 	return d, nil
 }

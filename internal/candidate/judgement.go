@@ -12,16 +12,16 @@ import (
 // decide. Nothing that the answer says is believed: a decision only narrows
 // what this program does next, and every edit is one that it offered itself.
 type Question struct {
-	Version   int        `json:"version"`
-	ID        string     `json:"question"` // 16 hex; the answer repeats it
-	Kind      Judgement  `json:"kind"`
-	Candidate Candidate  `json:"candidate"`
-	Commit    string     `json:"commit"` // whose files the asked may read
-	Ask       string     `json:"ask"`
-	Decisions []Decision `json:"decisions"`
-	Choices   []Choice   `json:"choices"`
-	Evidence  []string   `json:"evidence"` // file names, in the order to read them
-	Wrong     string     `json:"wrong,omitempty"`
+	Version   int       `json:"version"`
+	ID        string    `json:"question"` // 16 hex; the answer repeats it
+	Kind      Judgement `json:"kind"`
+	Candidate Candidate `json:"candidate"`
+	Commit    string    `json:"commit"` // whose files the asked may read
+	Ask       string    `json:"ask"`
+	Decisions []Option  `json:"decisions"`
+	Choices   []Choice  `json:"choices"`
+	Evidence  []string  `json:"evidence"` // file names, in the order to read them
+	Wrong     string    `json:"wrong,omitempty"`
 
 	Files map[string]any `json:"-"` // the evidence itself, by file name
 }
@@ -36,8 +36,8 @@ const (
 	Again   Judgement = "again"    // the smoke run failed: is a further attempt worth a run?
 )
 
-// Decision is one word that an answer may decide, and what it means.
-type Decision struct {
+// Option is one word that an answer may decide, and what it means.
+type Option struct {
 	Word  string `json:"decision"`
 	Means string `json:"means"`
 }

@@ -11,7 +11,7 @@ import (
 func aQuestion() Question {
 	q := Question{Kind: Review, Candidate: Candidate{ID: "4ccb0a08e646958b-af00168b432f68fb", Family: family, Base: strings.Repeat("a", 40),
 		OldImage: oldImage, NewImage: newImage, Parent: "7"}, Commit: strings.Repeat("a", 40), Ask: "Is it right?",
-		Decisions: []Decision{{proceed, "go on"}, {unsure, "stop"}},
+		Decisions: []Option{{proceed, "go on"}, {unsure, "stop"}},
 		Choices:   []Choice{{ID: "e1", What: "rename", Proposed: true}, {ID: "e2", What: "leave out"}}, Evidence: []string{"candidate.json"}}
 	return q.asked()
 }

@@ -63,7 +63,14 @@ const (
 	Waits State = "waiting" // call again
 	Done  State = "done"    // an outcome and a receipt stand
 	Ready State = "ready"   // nothing was written yet (dry run)
+
+	// Of a validated candidate, once a person has decided.
+	Merged State = "merged"
+	Closed State = "closed" // without a merge
 )
+
+// Over says whether an outcome and a receipt stand.
+func (s State) Over() bool { return s == Done || s == Merged || s == Closed }
 
 // Outcome is the typed end of a candidate (lifecycle specification, section 10).
 type Outcome string

@@ -28,7 +28,7 @@ func (s *Shepherd) NoSweep(ctx context.Context, c Candidate, st Status) (Status,
 	q := Question{
 		Kind: NoSweep, Candidate: c, Commit: st.Head, Files: map[string]any{"why.json": why}, Evidence: []string{"why.json"},
 		Ask: "The sweep label is on and no sweep has begun. Choose the reason that keeps it from beginning, or wait.",
-		Decisions: []Decision{
+		Decisions: []Option{
 			{waitOn, "wait on: nothing is in the way that would not pass"},
 			{stopWaiting, "end the candidate as uncertain, for the one reason that is chosen"},
 		},

@@ -8,6 +8,11 @@ import (
 	"github.com/refit-bench/refit/internal/forge"
 )
 
+// notOurs says that a candidate's pull request is somebody else's, or not one.
+type notOurs string
+
+func (n notOurs) Error() string { return string(n) }
+
 // isOwned looks afresh whether the candidate's pull request is still ours to
 // write to. It is asked before every step that writes, and never cached across
 // a write. Source: lifecycle specification, section 6.
@@ -27,7 +32,7 @@ func isOwned(ctx context.Context, w *work) error {
 	case w.owner(p) != login:
 		return w.mismatch(p, login)
 	case p.HeadRepo != "" && !w.Forge.Repository.Is(p.HeadRepo):
-		return fmt.Errorf("Candidate ownership mismatch: #%d comes from %s", p.Number, p.HeadRepo)
+		return notOurs(fmt.Sprintf("Candidate ownership mismatch: #%d comes from %s", p.Number, p.HeadRepo))
 	case p.Merged:
 		return &End{Outcome: Handoff, Phase: Unknown, Reason: fmt.Sprintf("#%d is merged", p.Number)}
 	case p.State != "open":
@@ -37,7 +42,7 @@ func isOwned(ctx context.Context, w *work) error {
 }
 
 func (w *work) mismatch(p forge.Pull, login string) error {
-	return fmt.Errorf("Candidate ownership mismatch: #%d is by %s, the credential is %s; `refit candidate adopt %s --reason TEXT` takes it over", p.Number, w.owner(p), login, w.c.ID)
+	return notOurs(fmt.Sprintf("Candidate ownership mismatch: #%d is by %s, the credential is %s; `refit candidate adopt %s --reason TEXT` takes it over", p.Number, w.owner(p), login, w.c.ID))
 }
 
 // headIsOurs accepts the head that we last wrote, and one that we wrote on top
@@ -100,7 +105,7 @@ func (w *work) ownPull(ctx context.Context) (forge.Pull, error) {
 		pulls = slices.DeleteFunc(pulls, func(q forge.Pull) bool { return q.State != "open" && q.Number != p.Pull })
 	}
 	if len(pulls) != 1 {
-		return forge.Pull{}, fmt.Errorf("ambiguous: %d pull requests of %s, want one", len(pulls), branch)
+		return forge.Pull{}, notOurs(fmt.Sprintf("ambiguous: %d pull requests of %s, want one", len(pulls), branch))
 	}
 	w.pull = &pulls[0]
 	return pulls[0], nil

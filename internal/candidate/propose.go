@@ -69,16 +69,20 @@ func (w *work) propose(ctx context.Context) (any, error) {
 	return Proposed{w.c.Branch(w.prefix()), head, pull.Number, pull.URL}, nil
 }
 
-// claim creates the family's claim ref, or finds that it is ours already.
+// claim creates the family's claim ref, or finds that it is ours already. One
+// that a wave made before anything was looked at gets its receipts now.
 func (w *work) claim(ctx context.Context) error {
-	held, ok, err := w.Shepherd.Claimed(ctx, w.c.Family)
+	held, ok, err := w.claimOf(ctx, w.c.Family)
 	if err != nil {
 		return err
 	}
 	if ok {
-		return w.sameClaim(held)
+		if err := w.sameClaim(held.Candidates[0]); err != nil || held.Receipts != nil {
+			return err
+		}
+		return w.completeClaim(ctx, held)
 	}
-	message, files, err := w.claimText()
+	message, files, err := w.claimText(w.claimant(w.c))
 	if err != nil {
 		return fmt.Errorf("claim: %w", err)
 	}
@@ -88,8 +92,10 @@ func (w *work) claim(ctx context.Context) error {
 	}
 	err = w.Forge.CreateRef(ctx, ClaimRef(w.prefix(), w.c.Family), commit)
 	if errors.Is(err, forge.ErrExists) { // somebody was faster, or our own answer was lost
-		if held, _, err = w.Shepherd.Claimed(ctx, w.c.Family); err == nil {
-			err = w.sameClaim(held)
+		if held, ok, err = w.claimOf(ctx, w.c.Family); err == nil && !ok {
+			err = Waiting{"a fresh look: the family's claim has just been released"}
+		} else if err == nil {
+			err = w.sameClaim(held.Candidates[0])
 		}
 	}
 	return err

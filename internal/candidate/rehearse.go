@@ -89,7 +89,7 @@ func (w *work) frozen(ctx context.Context, v treeView) (result.Baseline, error) 
 	e := v.Family.Entry
 	latest, err := w.Feeds.LatestImages(ctx)
 	if err != nil {
-		return result.Baseline{}, fmt.Errorf("latest images: %w", err)
+		return result.Baseline{}, blockedBy(BlockedFeed, fmt.Errorf("latest images: %w", err))
 	}
 	var date string
 	for _, row := range latest {
@@ -108,15 +108,15 @@ func (w *work) frozen(ctx context.Context, v treeView) (result.Baseline, error) 
 	model := result.DisplayName(e.ModelPrefix, e.Model)
 	rows, err := w.Feeds.Benchmarks(ctx, model, date)
 	if err != nil {
-		return result.Baseline{}, fmt.Errorf("benchmarks: %w", err)
+		return result.Baseline{}, blockedBy(BlockedFeed, fmt.Errorf("benchmarks: %w", err))
 	}
 	info, err := w.Feeds.WorkflowInfo(ctx, date)
 	if err != nil {
-		return result.Baseline{}, fmt.Errorf("workflow info: %w", err)
+		return result.Baseline{}, blockedBy(BlockedFeed, fmt.Errorf("workflow info: %w", err))
 	}
 	evals, err := w.Feeds.Evaluations(ctx)
 	if err != nil {
-		return result.Baseline{}, fmt.Errorf("evaluations: %w", err)
+		return result.Baseline{}, blockedBy(BlockedFeed, fmt.Errorf("evaluations: %w", err))
 	}
 	return result.BuildBaseline(v.Points, e.Image, rows, info, evals, w.sources(model, date))
 }

@@ -64,10 +64,19 @@ func (w *work) digest(ctx context.Context, name string) (image.Image, error) {
 	}
 	img, err := w.Images.Resolve(ctx, ref)
 	if err != nil {
-		return image.Image{}, err
+		return image.Image{}, imageProblem(err)
 	}
 	if img.Digest == "" {
 		return image.Image{}, errors.New("registry gave no digest for " + name)
 	}
 	return img, nil
+}
+
+// imageProblem tells a registry that does not answer from what is wrong with the
+// image.
+func imageProblem(err error) error {
+	if image.Unreachable(err) {
+		return blockedBy(BlockedRegistry, err)
+	}
+	return err
 }

@@ -76,7 +76,7 @@ func (w *work) reviewQuestion(r reviewing) Question {
 	}
 	q := Question{
 		Kind: Review, Candidate: w.c, Commit: w.c.Base, Ask: ask,
-		Decisions: []Decision{
+		Decisions: []Option{
 			{proceed, "go on with the proposed edits, or with exactly the choices that the answer names"},
 			{unsure, "a person should look first; nothing is written"},
 			{incompatible, "the new image cannot serve this recipe; nothing is written"},

@@ -40,7 +40,7 @@ func (s *Shepherd) Select(ctx context.Context, family, to string) (Candidate, er
 	if err != nil {
 		return Candidate{}, fmt.Errorf("family %s: %w", fam.ID, err)
 	}
-	c := Candidate{Family: fam.ID, Base: base, OldImage: fam.Entry.Image, NewImage: target, Release: release, Parent: s.Holder.ID()}
+	c := Candidate{Family: fam.ID, Base: base, OldImage: fam.Entry.Image, NewImage: target, Release: release, Parent: s.parent()}
 	c.ID = c.identity()
 	return s.remembered(ctx, c)
 }
@@ -99,19 +99,26 @@ func sameTarget(name, to string) bool {
 }
 
 // remembered returns the ended candidate of the same identity, if there is one.
-// After an end that a later upgrade may retry it is the next attempt: the
-// receipts of the earlier ones stay what they were.
+// After an end that a later upgrade may retry, or that a maintainer has released,
+// it is the next attempt: the receipts of the earlier ones stay what they were.
 func (s *Shepherd) remembered(ctx context.Context, c Candidate) (Candidate, error) {
 	old, ok, err := Lookup(ctx, s.Ledger, c.ID)
 	switch {
 	case err != nil:
 		return c, fmt.Errorf("list candidates: %w", err)
 	case !ok || old.Outcome == "":
-	case old.Outcome.Retryable():
-		c.Attempt = old.Attempt + 1
-	default:
+		return c, nil
+	}
+	again := old.Outcome.Retryable()
+	if !again {
+		if again, err = s.released(ctx, old.Candidate, old.Outcome); err != nil {
+			return c, err
+		}
+	}
+	if !again {
 		return old.Candidate, nil
 	}
+	c.Attempt = old.Attempt + 1
 	return c, nil
 }
 

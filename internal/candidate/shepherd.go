@@ -57,6 +57,10 @@ type Shepherd struct {
 	// Keep saves a copy of a published page on this machine; nil keeps none.
 	Keep func(candidate, name, page string) error
 
+	// Parent is the workflow run of the forge that this process is a part of, by
+	// its id: then that makes the claims. "" is none: then this process does.
+	Parent string
+
 	Holder workspace.Holder
 	Now    func() time.Time
 	Tell   func(Event) // progress; nil tells nobody

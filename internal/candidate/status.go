@@ -14,6 +14,10 @@ func (w *work) sealed() (Status, bool) {
 		}
 		st := w.summary(end.step, Done)
 		st.Outcome = Outcome(s.Receipt.Outcome)
+		if after, ok := w.parted(); ok && st.Outcome == Validated {
+			st.State = after
+			st.Next = next(st, "")
+		}
 		return Status{Summary: st, Reason: s.Reason, Sealed: true}, true
 	}
 	return Status{}, false
@@ -79,6 +83,10 @@ func next(s Summary, waiting string) string {
 	switch {
 	case waiting != "":
 		return "wait for " + waiting
+	case s.State == Merged:
+		return fmt.Sprintf("#%d is merged: refit candidate recover looks for its results on the current curve", s.Pull)
+	case s.State == Closed:
+		return fmt.Sprintf("#%d was closed without a merge", s.Pull)
 	case s.Outcome == Validated:
 		return fmt.Sprintf("a maintainer reviews and merges #%d", s.Pull)
 	case s.Outcome == Regressed || s.Outcome == Incompatible || s.Outcome == Uncertain:

@@ -2,7 +2,8 @@ package candidate
 
 import "time"
 
-// Wave is what one look over feeds, families, refs, pull requests and capacity leaves: the families that may move, and of every other why not.
+// Wave is what one look over feeds, families, refs, pull requests and capacity
+// leaves: the families that may move, and of every other why not.
 type Wave struct {
 	Base       string     `json:"base"` // 40 hex: the commit it was planned from
 	Seed       uint64     `json:"seed"` // of the shuffle
@@ -36,13 +37,14 @@ type LeftOut struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// SetAside is how many rows of a feed are not valid for one reason.
+// SetAside counts the rows of a feed that are not valid for one reason.
 type SetAside struct {
 	Reason string `json:"reason"`
 	Count  int    `json:"count"`
 }
 
-// OpenPull is an open pull request with its changed files; Incomplete says that the list may lack some: then it is never "no overlap".
+// OpenPull is an open pull request with its changed files; Incomplete says that
+// the list may lack some: then it is never "no overlap".
 type OpenPull struct {
 	Number     int      `json:"number"`
 	Title      string   `json:"title"`

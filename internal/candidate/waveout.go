@@ -77,7 +77,7 @@ func WriteWave(dir string, w Wave, c Capacity) (err error) {
 }
 
 // WaveFolder says what is wrong with a folder that a plan should go into: it
-// must hold nothing but an earlier plan.
+// must hold nothing but an earlier plan and what was selected of it.
 func WaveFolder(dir string) error {
 	if _, name := filepath.Split(filepath.Clean(dir)); name == "" || name == "." || name == ".." {
 		return fmt.Errorf("%s: a plan has a folder of its own, name a new one", dir)
@@ -90,7 +90,7 @@ func WaveFolder(dir string) error {
 		return err
 	}
 	for _, e := range entries {
-		if !slices.Contains([]string{waveFile, pullsFile, capacityFile}, e.Name()) {
+		if !slices.Contains([]string{waveFile, pullsFile, capacityFile, selectionFile}, e.Name()) && !(e.IsDir() && idForm.MatchString(e.Name())) {
 			return fmt.Errorf("%s: %s is in it, which is no file of a plan: name another folder, or empty this one", dir, e.Name())
 		}
 	}
@@ -147,6 +147,9 @@ func ReadWave(dir string) (Wave, error) {
 	var pulls []OpenPull
 	for _, part := range []wavePart{{name: waveFile, v: &w}, {name: pullsFile, v: &pulls}} {
 		src, err := workspace.ReadFile(filepath.Join(dir, part.name), maxWaveFile)
+		if errors.Is(err, fs.ErrNotExist) {
+			return Wave{}, fmt.Errorf("%w: refit wave plan --out %s writes it", err, dir)
+		}
 		if err != nil {
 			return Wave{}, fmt.Errorf("plan: %w", err)
 		}

@@ -16,7 +16,7 @@ type BoardRow struct {
 	OldImage string         `json:"old-image"`
 	NewImage string         `json:"new-image"`
 	Step     string         `json:"step"`    // where it stands
-	State    string         `json:"state"`   // running | waiting | blocked | done
+	State    string         `json:"state"`   // running | waiting | blocked | done | merged | closed
 	Outcome  string         `json:"outcome"` // of a finished candidate
 	Next     string         `json:"next"`    // what happens next, and who does it
 	Owner    string         `json:"owner,omitempty"`

@@ -56,6 +56,8 @@ func imageSplit(ref string) int {
 // standing is where a candidate stands, in one word or two.
 func standing(r BoardRow) string {
 	switch {
+	case r.Outcome != "" && (r.State == "merged" || r.State == "closed"):
+		return r.Outcome + ", " + r.State
 	case r.Outcome != "":
 		return r.Outcome
 	case r.State != "":
@@ -66,7 +68,8 @@ func standing(r BoardRow) string {
 
 // tone is the class that colours the word.
 func tone(r BoardRow) string {
-	switch standing(r) {
+	word, _, _ := strings.Cut(standing(r), ",")
+	switch word {
 	case "validated":
 		return "good"
 	case "regressed", "incompatible", "failed", "unexpected-error", "blocked", "tampered":

@@ -215,3 +215,13 @@ func keyOf(conc int) string {
 	sum := sha256.Sum256([]byte(fmt.Sprint("point", conc)))
 	return hex.EncodeToString(sum[:])
 }
+
+// After the merge the board says so beside the outcome, in the outcome's colour.
+func TestTheBoardFollowsTheMerge(t *testing.T) {
+	for state, want := range map[string]string{"done": "validated", "merged": "validated, merged", "closed": "validated, closed"} {
+		r := BoardRow{Outcome: "validated", State: state}
+		if got := standing(r); got != want || tone(r) != "good" {
+			t.Errorf("%s: got %q in tone %q, want %q in good", state, got, tone(r), want)
+		}
+	}
+}

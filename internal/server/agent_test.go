@@ -39,7 +39,7 @@ func testQuestion() candidate.Question {
 	return candidate.Question{
 		Version: 1, ID: "0123456789abcdef", Kind: candidate.Review, Commit: strings.Repeat("a", 40), Ask: "Is it right?",
 		Candidate: candidate.Candidate{ID: "4ccb0a08e646958b-af00168b432f68fb", Family: "configs/a-master.yaml:fam", Base: strings.Repeat("a", 40)},
-		Decisions: []candidate.Decision{{Word: "proceed", Means: "go on"}, {Word: "uncertain", Means: "stop"}},
+		Decisions: []candidate.Option{{Word: "proceed", Means: "go on"}, {Word: "uncertain", Means: "stop"}},
 		Choices:   []candidate.Choice{{ID: "e1", What: "rename", Proposed: true}},
 		Evidence:  []string{"candidate.json"}, Files: map[string]any{"candidate.json": "the evidence"},
 	}

@@ -12,7 +12,7 @@ import (
 // often while it waits. acted says whether anything was left to do.
 func Drive(ctx context.Context, s *candidate.Shepherd, c candidate.Candidate, every time.Duration) (st candidate.Status, acted bool, err error) {
 	for {
-		if st, err = s.Advance(ctx, c); err != nil || st.State == candidate.Done {
+		if st, err = s.Advance(ctx, c); err != nil || st.State.Over() {
 			return st, acted || !st.Sealed, err
 		}
 		acted = true

@@ -119,13 +119,17 @@ func (h *Host) listen(ctx context.Context, bare workspace.Repo) error {
 		return err
 	}
 	h.Address.Forge = "http://" + h.listeners[0].Addr().String()
-	login := login(h.Workspace.Config)
+	login, person := login(h.Workspace.Config), maintainer(h.Workspace.Config)
+	personal, err := ensureToken(h.Workspace.State(maintainerToken))
+	if err != nil {
+		return err
+	}
 	h.forge = &local.Server{
 		Repository:  repository(h.Workspace.Config),
 		Git:         bare,
 		DB:          h.Workspace.State("forge.db"),
-		Tokens:      map[string]string{h.token: login},
-		Permissions: map[string]string{login: "admin"},
+		Tokens:      map[string]string{h.token: login, personal: person},
+		Permissions: map[string]string{login: "admin", person: "write"},
 		ArtifactDir: h.Workspace.State("artifacts"),
 		Now:         h.Now,
 		Run:         h.run,

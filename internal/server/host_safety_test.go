@@ -201,7 +201,7 @@ func TestRegistryAndDashboardOnlyRead(t *testing.T) {
 
 func TestStateIsPrivate(t *testing.T) {
 	h := startHost(t)
-	for name, want := range map[string]fs.FileMode{"": 0o700, "token": 0o600, "serve.json": 0o600} {
+	for name, want := range map[string]fs.FileMode{"": 0o700, "token": 0o600, maintainerToken: 0o600, "serve.json": 0o600} {
 		info, err := os.Stat(h.Workspace.State(name))
 		if err != nil {
 			t.Fatal(err)

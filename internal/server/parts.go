@@ -234,6 +234,7 @@ func (p *Parts) Shepherd(tell func(candidate.Event)) (*candidate.Shepherd, error
 		Help:     run.Helper{Cache: image.Cache{Dir: w.State("cache")}}.Help,
 		Local:    p.local,
 		Keep:     p.keep,
+		Parent:   p.parent(),
 		Holder:   workspace.Process(),
 		Now:      p.now,
 		Tell:     tell,

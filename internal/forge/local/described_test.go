@@ -140,6 +140,10 @@ func (w *world) askAboutPulls(t *testing.T) {
 	w.put(t, "PUT", "/pulls/1/merge", `{"merge_method":"squash"}`, 200)
 	_, err = w.bot.Pull(ctx, 1)
 	must(t, err)
+	_, err = w.bot.OpenIssue(ctx, "A question", "What is it?")
+	must(t, err)
+	_, err = w.bot.OpenIssues(ctx, "bot")
+	must(t, err)
 }
 
 func (w *world) askAboutRuns(t *testing.T) {

@@ -28,8 +28,8 @@ func (s *Server) openPull(c call) (answer, error) {
 		return answer{}, err
 	}
 	err := s.tx(ctx, func(tx *sql.Tx) error {
-		err := tx.QueryRowContext(ctx, `SELECT coalesce(max(number), 0) + 1 FROM pull`).Scan(&p.number)
-		if err != nil {
+		var err error
+		if p.number, err = nextNumber(ctx, tx); err != nil {
 			return err
 		}
 		if p.id, err = s.nextID(ctx, tx); err != nil {

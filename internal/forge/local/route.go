@@ -34,6 +34,8 @@ func (s *Server) routes() []route {
 		{"GET " + repo + "/pulls/{number}/files", "", reading, s.pullFiles},
 		{"PUT " + repo + "/pulls/{number}/merge", "pull.merge", writing, s.mergePull},
 
+		{"GET " + repo + "/issues", "", reading, s.issues},
+		{"POST " + repo + "/issues", "issue.open", commenting, s.openIssue},
 		{"GET " + repo + "/issues/{number}/{part}", "", reading, s.issuePart},
 		{"POST " + repo + "/issues/{number}/comments", "comment.add", commenting, s.addComment},
 		{"PATCH " + repo + "/issues/comments/{id}", "comment.edit", commenting, s.editComment},

@@ -12,7 +12,7 @@ import (
 type links struct {
 	base   string // scheme and host
 	repo   string // owner/name
-	open   int    // open pull requests
+	open   int    // open pull requests and issues
 	pushed int64  // seconds; when a branch moved last
 }
 
@@ -25,7 +25,7 @@ func (s *Server) linksFor(ctx context.Context, req *http.Request) (links, error)
 	case l.base == "":
 		l.base = "http://localhost"
 	}
-	err := s.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM pull WHERE state = 'open'),
+	err := s.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM pull WHERE state = 'open') + (SELECT count(*) FROM issue),
 		coalesce((SELECT at FROM event WHERE kind = 'push' ORDER BY seq DESC LIMIT 1), ?)`, s.since).Scan(&l.open, &l.pushed)
 	return l, err
 }
