@@ -81,17 +81,6 @@ func (c *Client) CreateLabel(ctx context.Context, name, color, description strin
 	return c.fail(err, "create label %q", name)
 }
 
-// DefaultBranch returns the name of the branch that pull requests aim at.
-func (c *Client) DefaultBranch(ctx context.Context) (string, error) {
-	repo, _, err := c.gh.Repositories.Get(ctx, c.Repository.Owner, c.Repository.Name)
-	err = c.fail(err, "repository %s", c.Repository)
-	var hidden *Error
-	if errors.As(err, &hidden) && hidden.Status == http.StatusNotFound {
-		hidden.Message += ": it does not exist, or the credential may not see it"
-	}
-	return repo.GetDefaultBranch(), err
-}
-
 func labelNames(labels []*github.Label) []string {
 	var names []string
 	for _, l := range labels {

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -101,38 +99,25 @@ func TestAnswer(t *testing.T) {
 // than the newest keys of a repository.
 func TestExamplesOfEvents(t *testing.T) {
 	d := Require(t)
-	dir, err := Packages()
+	examples, err := Examples("push", "pull_request", "workflow_dispatch")
 	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "@octokit", "webhooks-examples", "api.github.com", "index.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var events []struct {
-		Name     string
-		Examples []map[string]any
-	}
-	if err := json.Unmarshal(data, &events); err != nil {
 		t.Fatal(err)
 	}
 	sent := []string{"labeled", "unlabeled", "synchronize", ""}
 	checked := map[string]int{}
-	for _, e := range events {
-		for _, example := range e.Examples {
-			action, _ := example["action"].(string)
-			if !slices.Contains([]string{"push", "pull_request", "workflow_dispatch"}, e.Name) || !slices.Contains(sent, action) {
-				continue
-			}
-			checked[e.Name+" "+action]++
-			older := func(reason string) bool { return strings.Contains(reason, "at '/repository': missing propert") }
-			wants(t, e.Name+" "+action, slices.DeleteFunc(d.Event(e.Name, encode(t, example)), older))
-			example["colour"] = "red"
-			wants(t, e.Name+" with a key more", d.Event(e.Name, encode(t, example)), "colour")
-			delete(example, "colour")
-			delete(example, "sender")
-			wants(t, e.Name+" with a key less", d.Event(e.Name, encode(t, example)), "missing property 'sender'")
+	for _, x := range examples {
+		if !slices.Contains(sent, x.Action) {
+			continue
 		}
+		name, example := x.Event+" "+x.Action, x.Payload
+		checked[name]++
+		older := func(reason string) bool { return strings.Contains(reason, "at '/repository': missing propert") }
+		wants(t, name, slices.DeleteFunc(d.Event(x.Event, encode(t, example)), older))
+		example["colour"] = "red"
+		wants(t, name+" with a key more", d.Event(x.Event, encode(t, example)), "colour")
+		delete(example, "colour")
+		delete(example, "sender")
+		wants(t, name+" with a key less", d.Event(x.Event, encode(t, example)), "missing property 'sender'")
 	}
 	for _, kind := range []string{"push ", "pull_request labeled", "pull_request unlabeled", "pull_request synchronize", "workflow_dispatch "} {
 		if checked[kind] == 0 {

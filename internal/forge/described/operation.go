@@ -28,7 +28,8 @@ func (d *Description) Operation(method, path string) string {
 
 func (o operation) String() string { return strings.ToUpper(o.method) + " " + o.template }
 
-// find looks up the operation of a method and a path below the API's root. The
+// find looks up the operation of a method and a path below the API's root: of
+// two that are as literal the first by name, for some paths are listed twice. The
 // last parameter of a path may be a name with slashes.
 func (d *Description) find(method, path string) (operation, bool) {
 	best, fixed := operation{}, -1
@@ -37,7 +38,7 @@ func (d *Description) find(method, path string) (operation, bool) {
 			continue
 		}
 		values, n, ok := match(strings.Split(template, "/"), strings.Split(path, "/"))
-		if ok && n > fixed {
+		if ok && (n > fixed || n == fixed && template < best.template) {
 			best, fixed = operation{template, strings.ToLower(method), values}, n
 		}
 	}
@@ -45,7 +46,7 @@ func (d *Description) find(method, path string) (operation, bool) {
 }
 
 // slashed are the parameters whose values may have slashes.
-var slashed = []string{"ref", "path"}
+var slashed = []string{"ref", "path", "basehead", "branch"}
 
 // match returns the parameters' values and how many parts are literal ones.
 func match(template, path []string) (values map[string]string, fixed int, ok bool) {

@@ -34,6 +34,8 @@ type contentLinks struct {
 // inline is the largest file whose bytes come with its description.
 const inline = 1 << 20
 
+// contents is a file, a folder as a list, or a link that is not followed: one
+// that leads to a file of the repository is answered as that file.
 func (s *Server) contents(c call) (answer, error) {
 	ctx, path, name := c.Context(), strings.Trim(c.PathValue("path"), "/"), c.URL.Query().Get("ref")
 	if name == "" {
@@ -50,6 +52,13 @@ func (s *Server) contents(c call) (answer, error) {
 	n, err := s.find(ctx, at.tree, path)
 	if err != nil {
 		return answer{}, err
+	}
+	if n.mode == "120000" {
+		if file, ok, err := s.followed(ctx, at.tree, path, n); err != nil {
+			return answer{}, err
+		} else if ok { // its content, under the link's own name
+			n = file
+		}
 	}
 	if n.folder() {
 		return s.folder(c, n.sha, path, name)

@@ -82,6 +82,8 @@ func (w *world) askAboutTheRepository(t *testing.T) {
 	must(t, err)
 	_, err = w.bot.DefaultBranch(ctx)
 	must(t, err)
+	_, err = w.bot.Rules(ctx, "refit/auto-1")
+	must(t, err)
 	_, err = w.bot.Permission(ctx, "maintainer")
 	must(t, err)
 	must(t, w.bot.CreateLabel(ctx, "two words", "00ff00", "a label"))
@@ -100,12 +102,14 @@ func (w *world) askAboutTheRepository(t *testing.T) {
 	_, err = w.bot.File(ctx, "main", "README.md")
 	must(t, err)
 	link := w.put(t, "POST", "/git/trees", `{"base_tree":"`+w.main+`","tree":[{"path":"link","mode":"120000","type":"blob","content":"README.md"},
-		{"path":"empty name","mode":"100644","type":"blob","content":""}]}`, 201)
+		{"path":"out","mode":"120000","type":"blob","content":"../out"},{"path":"empty name","mode":"100644","type":"blob","content":""}]}`, 201)
 	made := w.put(t, "POST", "/git/commits", `{"message":"link","tree":"`+field(t, link, "sha")+`","parents":["`+w.main+`"]}`, 201)
 	at := field(t, made, "sha")
-	for _, path := range []string{"/contents/", "/contents/benchmarks", "/contents/link", "/contents/empty%20name"} {
+	for _, path := range []string{"/contents/", "/contents/benchmarks", "/contents/link", "/contents/out", "/contents/empty%20name"} {
 		w.put(t, "GET", path+"?ref="+at, "", 200)
 	}
+	_, err = w.bot.MergeBase(ctx, "main", at)
+	must(t, err)
 	w.put(t, "GET", "/commits/main", "", 200)
 	w.put(t, "GET", "/git/blobs/"+git(t, w.Git.Dir, "rev-parse", "main:README.md"), "", 200)
 	w.put(t, "GET", "/git/trees/"+w.main+"?recursive=1", "", 200)

@@ -30,12 +30,15 @@ func (s *Server) pullFiles(c call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return listing(c, files, func(f wireFile) wireFile {
-		name := escaped(f.Filename)
-		f.Blob, f.Raw = c.links.html("/blob/%s/%s", p.headSHA, name), c.links.html("/raw/%s/%s", p.headSHA, name)
-		f.Contents = c.links.api("/contents/%s?ref=%s", name, p.headSHA)
-		return f
-	})
+	return listing(c, files, func(f wireFile) wireFile { return c.links.file(f, p.headSHA) })
+}
+
+// file adds the addresses of a changed file at a commit.
+func (l links) file(f wireFile, commit string) wireFile {
+	name := escaped(f.Filename)
+	f.Blob, f.Raw = l.html("/blob/%s/%s", commit, name), l.html("/raw/%s/%s", commit, name)
+	f.Contents = l.api("/contents/%s?ref=%s", name, commit)
+	return f
 }
 
 // pullDiff lists what a pull request changes against where it left its base.
@@ -44,7 +47,12 @@ func (s *Server) pullDiff(ctx context.Context, p pull) ([]wireFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("files of pull %d: %w", p.number, err)
 	}
-	out, err := s.Git.Git(ctx, "diff-tree", "-r", "-z", "-M", "--raw", "--numstat", "--no-abbrev", base, p.headSHA)
+	return s.diff(ctx, base, p.headSHA)
+}
+
+// diff lists the files that differ between two commits.
+func (s *Server) diff(ctx context.Context, from, to string) ([]wireFile, error) {
+	out, err := s.Git.Git(ctx, "diff-tree", "-r", "-z", "-M", "--raw", "--numstat", "--no-abbrev", from, to)
 	if err != nil {
 		return nil, err
 	}

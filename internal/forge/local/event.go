@@ -64,11 +64,12 @@ func (s *Server) touches(ctx context.Context, p pull) (bool, error) {
 	return slices.ContainsFunc(files, func(f wireFile) bool { return f.Filename == sweepPath || f.Previous == sweepPath }), err
 }
 
-// labeled starts the sweep workflow, whatever the label and whatever the pull
-// request touches: what matters is the workflow's business. (On GitHub the
-// workflow's path filter would hold back a pull request without an entry.)
-func (s *Server) labeled(ctx context.Context, tx *sql.Tx, who actor, p pull, e pullPayload, added label) error {
-	named := who.links.label(added)
+// relabeled starts the sweep workflow when a label has come or gone, whatever
+// the label and whatever the pull request touches: what matters is the
+// workflow's business. (On GitHub the workflow's path filter would hold back a
+// pull request without an entry.) p has the labels as they are afterwards.
+func (s *Server) relabeled(ctx context.Context, tx *sql.Tx, who actor, p pull, e pullPayload, moved label) error {
+	named := who.links.label(moved)
 	e.Label, e.Pull.Labels, e.Pull.Updated = &named, who.links.labels(p.labels), stamp(p.updated)
 	return s.queuePull(ctx, tx, who, p, e)
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"time"
 )
 
 // A Fault is what goes wrong with one request.
@@ -22,9 +23,10 @@ const (
 	Lost    Fault = "lost"    // it was done; the connection is cut before the answer
 	Cut     Fault = "cut"     // it was done; the answer ends in its middle
 	Slow    Fault = "slow"    // it was done; the answer comes in small pieces
+	Late    Fault = "late"    // it is done after Faults.Delay, and answered
 )
 
-// Misfortunes are all faults.
+// Misfortunes are all faults but Late, under which nothing goes wrong.
 var Misfortunes = []Fault{Down, Limited, Abused, Refused, Lost, Cut, Slow}
 
 // Faults stands in front of a forge and lets chosen requests go wrong. It is
@@ -35,6 +37,8 @@ type Faults struct {
 	// Choose decides about a request; n counts from 1. What it does itself
 	// happens just before the request: it may move a head under it.
 	Choose func(n int, r *http.Request) Fault
+
+	Delay time.Duration // of a request under Late
 
 	mu     sync.Mutex
 	n      int
@@ -75,6 +79,14 @@ func (f *Faults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		status := map[Fault]int{Limited: http.StatusTooManyRequests, Abused: http.StatusForbidden}[fault]
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, `{"message":"You have exceeded a secondary rate limit."}`, status)
+	case Late:
+		t := time.NewTimer(f.Delay)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			f.Forge.ServeHTTP(w, r)
+		case <-r.Context().Done():
+		}
 	case Refused:
 		panic(http.ErrAbortHandler)
 	default:

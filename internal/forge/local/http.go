@@ -96,6 +96,9 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request, r route) {
 		s.reply(w, answer{}, err)
 		return
 	}
+	if c.login != "" && !isApp(c.login) { // a user's token is a classic one, with every right that its owner has
+		w.Header().Set("X-OAuth-Scopes", "repo")
+	}
 	limit := int64(maxBody)
 	if strings.HasPrefix(r.kind, "object.") {
 		limit = maxObject

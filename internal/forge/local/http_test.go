@@ -148,7 +148,7 @@ func TestFaults(t *testing.T) {
 		done, failed bool // was the write done, did the caller see an error
 	}{
 		{None, true, false}, {Down, false, true}, {Limited, false, true}, {Abused, false, true},
-		{Refused, false, true}, {Lost, true, true}, {Cut, true, true}, {Slow, true, false},
+		{Refused, false, true}, {Lost, true, true}, {Cut, true, true}, {Slow, true, false}, {Late, true, false},
 	} {
 		next.Store(x.fault)
 		name := "refit/fault-" + string(x.fault) + "x"

@@ -11,11 +11,14 @@ import (
 // user is who calls. An app's token is no user's: GitHub refuses it here, and
 // only GraphQL says whose it is.
 func (s *Server) user(c call) (answer, error) {
-	if strings.HasSuffix(c.login, forge.AppSuffix) {
+	if isApp(c.login) {
 		return answer{}, refuse(http.StatusForbidden, "Resource not accessible by integration")
 	}
 	return ok(s.profile(c.links, c.login))
 }
+
+// isApp tells an app by its login.
+func isApp(login string) bool { return strings.HasSuffix(login, "[bot]") }
 
 func viewer(c call) any {
 	var data struct {

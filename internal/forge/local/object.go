@@ -283,20 +283,5 @@ func (s *Server) commit(c call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	var body struct {
-		SHA       string       `json:"sha"`
-		NodeID    string       `json:"node_id"`
-		HTML      string       `json:"html_url"`
-		URL       string       `json:"url"`
-		Comments  string       `json:"comments_url"`
-		Commit    wireCommit   `json:"commit"`
-		Author    *wireUser    `json:"author"` // nobody knows which account an address belongs to
-		Committer *wireUser    `json:"committer"`
-		Parents   []wireParent `json:"parents"`
-	}
-	body.Commit = c.links.commit(at)
-	body.SHA, body.NodeID, body.HTML = at.sha, body.Commit.NodeID, body.Commit.HTML
-	body.URL, body.Parents = c.links.api("/commits/%s", at.sha), body.Commit.Parents
-	body.Comments = body.URL + "/comments"
-	return ok(body)
+	return ok(c.links.listed(at))
 }

@@ -3,6 +3,8 @@ package local
 import (
 	"database/sql"
 	"encoding/json"
+	"slices"
+	"strings"
 )
 
 func (s *Server) pullLabels(c call) (answer, error) {
@@ -69,6 +71,18 @@ func (l *labelName) UnmarshalJSON(data []byte) error {
 	return err
 }
 
+// labelEvent describes the coming or going of a label, before it happens: what
+// git says is asked before a transaction, so that that stays short. It is nil
+// when no workflow starts.
+func (s *Server) labelEvent(c call, p pull, action string) (*pullPayload, error) {
+	starts, err := s.starts(c.Context(), p)
+	if err != nil || !starts {
+		return nil, err
+	}
+	e, err := s.pullEvent(c.Context(), c.actor(), p, action)
+	return &e, err
+}
+
 func (s *Server) addLabel(c call, number int, name string) error {
 	ctx := c.Context()
 	p, err := s.findPull(ctx, `number = ?`, number)
@@ -78,16 +92,9 @@ func (s *Server) addLabel(c call, number int, name string) error {
 	if p.has(name) {
 		return nil
 	}
-	// What git says is asked before the transaction, so that it stays short.
-	starts, err := s.starts(ctx, p)
+	e, err := s.labelEvent(c, p, "labeled")
 	if err != nil {
 		return err
-	}
-	var e pullPayload
-	if starts {
-		if e, err = s.pullEvent(ctx, c.actor(), p, "labeled"); err != nil {
-			return err
-		}
 	}
 	err = s.tx(ctx, func(tx *sql.Tx) error {
 		made, _, err := s.ensureLabel(ctx, tx, name, "", "")
@@ -99,40 +106,45 @@ func (s *Server) addLabel(c call, number int, name string) error {
 			return err
 		}
 		p.labels, p.updated = append(p.labels, made), s.now()
-		if err := s.savePull(ctx, tx, p); err != nil {
+		if err := s.savePull(ctx, tx, p); err != nil || e == nil {
 			return err
 		}
-		if !starts {
-			return nil
-		}
-		return s.labeled(ctx, tx, c.actor(), p, e, made)
+		return s.relabeled(ctx, tx, c.actor(), p, *e, made)
 	})
 	s.work.wake()
 	return err
 }
 
+// removeLabel takes a label off a pull request, which is an event like putting
+// one on. That a pull request is closed takes no label off.
 func (s *Server) removeLabel(c call) (answer, error) {
 	p, err := s.pullNumbered(c)
 	if err != nil {
 		return answer{}, err
 	}
-	ctx, name := c.Context(), c.PathValue("name")
-	if !p.has(name) {
+	at := slices.IndexFunc(p.labels, func(l label) bool { return strings.EqualFold(l.name, c.PathValue("name")) })
+	if at < 0 {
 		return answer{}, refuse(404, "Label does not exist")
 	}
+	e, err := s.labelEvent(c, p, "unlabeled")
+	if err != nil {
+		return answer{}, err
+	}
+	ctx, gone := c.Context(), p.labels[at]
+	p.labels, p.updated = slices.Delete(p.labels, at, at+1), s.now()
 	err = s.tx(ctx, func(tx *sql.Tx) error {
-		p.updated = s.now()
 		if err := s.savePull(ctx, tx, p); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM pull_label WHERE pull = ? AND name = ?`, p.number, name)
-		return err
+		_, err := tx.ExecContext(ctx, `DELETE FROM pull_label WHERE pull = ? AND name = ?`, p.number, gone.name)
+		if err != nil || e == nil {
+			return err
+		}
+		return s.relabeled(ctx, tx, c.actor(), p, *e, gone)
 	})
 	if err != nil {
 		return answer{}, err
 	}
-	if p, err = s.pullNumbered(c); err != nil {
-		return answer{}, err
-	}
+	s.work.wake()
 	return ok(c.links.labels(p.labels))
 }

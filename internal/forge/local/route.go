@@ -8,6 +8,7 @@ func (s *Server) routes() []route {
 		{"GET /user", "", reading, s.user},
 		{"GET " + repo, "", reading, s.repository},
 		{"GET " + repo + "/collaborators/{login}/permission", "", reading, s.collaborator},
+		{"GET " + repo + "/rules/branches/{branch...}", "", reading, s.branchRules},
 
 		{"GET " + repo + "/labels", "", reading, s.labels},
 		{"POST " + repo + "/labels", "label.create", writing, s.createLabel},
@@ -26,6 +27,7 @@ func (s *Server) routes() []route {
 		{"GET " + repo + "/git/commits/{sha}", "", reading, s.gitCommit},
 		{"GET " + repo + "/commits/{ref...}", "", reading, s.commit},
 		{"GET " + repo + "/contents/{path...}", "", reading, s.contents},
+		{"GET " + repo + "/compare/{basehead...}", "", reading, s.compare},
 
 		{"GET " + repo + "/pulls", "", reading, s.pulls},
 		{"POST " + repo + "/pulls", "pull.open", writing, s.openPull},

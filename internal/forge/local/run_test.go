@@ -59,7 +59,7 @@ func TestLabelStartsOneRun(t *testing.T) {
 	must(t, w.bot.RemoveLabel(ctx, 1, "full-sweep-fail-fast"))
 	p, _ := w.bot.Pull(ctx, 1)
 	w.Wait()
-	if len(p.Labels) != 0 || len(w.runs()) != 1 {
+	if len(p.Labels) != 0 || len(w.runs()) != 2 { // the second is told that it came off
 		t.Errorf("after removal: labels %v, %d runs", p.Labels, len(w.runs()))
 	}
 	if names, err := w.bot.Labels(ctx); err != nil || len(names) != 1 {

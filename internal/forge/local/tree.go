@@ -127,6 +127,8 @@ type node struct {
 
 func (n node) folder() bool { return n.mode == "40000" }
 
+func (n node) regular() bool { return n.kind() == "blob" && n.mode != "120000" }
+
 // kind of the object an entry names.
 func (n node) kind() string {
 	switch n.mode {

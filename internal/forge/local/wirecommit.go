@@ -44,3 +44,23 @@ func (l links) commit(c commit) wireCommit {
 	}
 	return w
 }
+
+// A wireListed is a commit as lists and comparisons have it: what git knows, and
+// whose accounts its people have.
+type wireListed struct {
+	SHA       string       `json:"sha"`
+	NodeID    string       `json:"node_id"`
+	HTML      string       `json:"html_url"`
+	URL       string       `json:"url"`
+	Comments  string       `json:"comments_url"`
+	Commit    wireCommit   `json:"commit"`
+	Author    *wireUser    `json:"author"` // nobody knows which account an address belongs to
+	Committer *wireUser    `json:"committer"`
+	Parents   []wireParent `json:"parents"`
+}
+
+func (l links) listed(c commit) wireListed {
+	w := wireListed{SHA: c.sha, URL: l.api("/commits/%s", c.sha), Commit: l.commit(c)}
+	w.NodeID, w.HTML, w.Parents, w.Comments = w.Commit.NodeID, w.Commit.HTML, w.Commit.Parents, w.URL+"/comments"
+	return w
+}

@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"net/url"
-	"strings"
-
-	"github.com/refit-bench/refit/internal/forge"
 )
 
 type wireUser struct {
@@ -43,7 +40,7 @@ func (l links) user(login string) *wireUser {
 	}
 	id, name := int64(crc32.ChecksumIEEE([]byte(login))), url.PathEscape(login)
 	u := &wireUser{Login: login, ID: id, NodeID: fmt.Sprintf("U_%d", id), Type: "User", HTML: l.base + "/" + name, Avatar: l.base + "/" + name + ".png"}
-	if strings.HasSuffix(login, forge.AppSuffix) {
+	if isApp(login) {
 		u.Type = "Bot"
 	}
 	addresses(&u.userLinks, l.base+apiRoot+"/users/"+name)
