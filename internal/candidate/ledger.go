@@ -34,7 +34,7 @@ type Feeds interface {
 	Benchmarks(ctx context.Context, model, date string) ([]api.BenchmarkRow, error)
 	WorkflowInfo(ctx context.Context, date string) (api.WorkflowInfo, error)
 	Evaluations(ctx context.Context) ([]api.EvaluationRow, error)
-	LatestImages(ctx context.Context) ([]api.LatestImage, error)
+	ImageFeed(ctx context.Context) (api.ImageFeed, error)
 }
 
 // Summary is the last computed state of a candidate. It is a view for lists

@@ -84,15 +84,16 @@ func (w *work) rehearse(ctx context.Context) (any, error) {
 }
 
 // frozen computes the baseline from the feeds: the newest published day of the
-// old image, every point of the family as it is today.
+// old image, every point of the family as it is today. Rows of the feed that are
+// not valid are no evidence; that there were some is said where none is left.
 func (w *work) frozen(ctx context.Context, v treeView) (result.Baseline, error) {
 	e := v.Family.Entry
-	latest, err := w.Feeds.LatestImages(ctx)
+	latest, err := w.Feeds.ImageFeed(ctx)
 	if err != nil {
 		return result.Baseline{}, blockedBy(BlockedFeed, fmt.Errorf("latest images: %w", err))
 	}
 	var date string
-	for _, row := range latest {
+	for _, row := range latest.Rows {
 		if image.Same(row.Image, e.Image) && row.Model == e.ModelPrefix && row.Framework == e.Framework && row.Precision == e.Precision {
 			date = max(date, row.Date)
 		}
@@ -103,7 +104,11 @@ func (w *work) frozen(ctx context.Context, v treeView) (result.Baseline, error) 
 		}
 	}
 	if date == "" {
-		return result.Baseline{}, &End{Outcome: Failed, Phase: Baseline, Reason: fmt.Sprintf("nothing is published for %s at %s: publish a run of the old image first", v.Family.Key, e.Image)}
+		reason := fmt.Sprintf("nothing is published for %s at %s: publish a run of the old image first", v.Family.Key, e.Image)
+		if n := len(latest.Aside); n > 0 {
+			reason += fmt.Sprintf(" (%d rows of the feed were set aside, the first because of %v)", n, latest.Aside[0].Err)
+		}
+		return result.Baseline{}, &End{Outcome: Failed, Phase: Baseline, Reason: reason}
 	}
 	model := result.DisplayName(e.ModelPrefix, e.Model)
 	rows, err := w.Feeds.Benchmarks(ctx, model, date)

@@ -476,10 +476,10 @@ func (f feeds) Evaluations(ctx context.Context) ([]api.EvaluationRow, error) {
 	return out, err
 }
 
-func (f feeds) LatestImages(context.Context) ([]api.LatestImage, error) {
+func (f feeds) ImageFeed(context.Context) (api.ImageFeed, error) {
 	isl, osl := 256, 64
-	return []api.LatestImage{{Model: "toy", Hardware: "box", Framework: "loom", Precision: "fp8", SpecMethod: "none",
-		ISL: &isl, OSL: &osl, BenchmarkType: "single_turn", Image: oldImage, Date: "2026-11-02"}}, nil
+	return api.ImageFeed{Rows: []api.LatestImage{{Model: "toy", Hardware: "box", Framework: "loom", Precision: "fp8", SpecMethod: "none",
+		ISL: &isl, OSL: &osl, BenchmarkType: "single_turn", Image: oldImage, Date: "2026-11-02"}}}, nil
 }
 
 // memory is a ledger that can lose what was written last.

@@ -131,11 +131,11 @@ func TestAPIGivesABaseline(t *testing.T) {
 			t.Errorf("eval %+v", e)
 		}
 	}
-	images, err := c.LatestImages(ctx)
-	if err != nil || len(images) != 1 || images[0].Image != apiImage {
+	images, err := c.ImageFeed(ctx)
+	if err != nil || len(images.Rows) != 1 || len(images.Aside) != 0 || images.Rows[0].Image != apiImage {
 		t.Errorf("images %+v (%v)", images, err)
 	}
-	releases, err := c.FrameworkReleases(ctx)
+	releases, err := c.ReleaseFeed(ctx)
 	if diff := cmp.Diff(api.FrameworkReleases{"sim": ptrTo("v2.0.0"), "other": nil}, releases); err != nil || diff != "" {
 		t.Errorf("releases (%v): %s", err, diff)
 	}

@@ -53,27 +53,6 @@ func (c *Client) Evaluations(ctx context.Context) ([]EvaluationRow, error) {
 	return rows, err
 }
 
-// LatestImages returns the newest image of each configuration and workload.
-func (c *Client) LatestImages(ctx context.Context) ([]LatestImage, error) {
-	var rows []LatestImage
-	if err := c.read(ctx, "latest-images", nil, &rows); err != nil {
-		return nil, err
-	}
-	for i, r := range rows {
-		if r.Model == "" || r.Hardware == "" || r.Framework == "" || r.Image == "" || r.Date == "" {
-			return nil, fmt.Errorf("results api: latest-images: row %d: empty model, hardware, framework, image or date", i)
-		}
-	}
-	return rows, nil
-}
-
-// FrameworkReleases returns the newest release of each framework.
-func (c *Client) FrameworkReleases(ctx context.Context) (FrameworkReleases, error) {
-	var releases FrameworkReleases
-	err := c.read(ctx, "framework-releases", nil, &releases)
-	return releases, err
-}
-
 // URL is the address of a request, as it may be cited.
 func (c *Client) URL(endpoint string, query url.Values) string {
 	address := strings.TrimSuffix(c.Base, "/") + "/api/v1/" + endpoint
@@ -121,7 +100,7 @@ func (c *Client) once(ctx context.Context, address string, v any) (again bool, e
 		return false, fmt.Errorf("body is larger than %d bytes", maxBody)
 	case resp.StatusCode != http.StatusOK:
 		s := resp.StatusCode
-		return s == http.StatusRequestTimeout || s == http.StatusTooManyRequests || s >= 500, statusError(resp.Status, body)
+		return s == http.StatusRequestTimeout || s == http.StatusTooManyRequests || s >= 500, statusError(resp, body)
 	}
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != "application/json" {
 		return false, fmt.Errorf("content type %q is not JSON", resp.Header.Get("Content-Type"))
@@ -156,10 +135,19 @@ func (c *Client) pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func statusError(status string, body []byte) error {
+// StatusError is an answer that says no. Code is its HTTP status.
+type StatusError struct {
+	Code int
+	text string
+}
+
+// Error returns the status line, with what the server said about it.
+func (e *StatusError) Error() string { return "status " + e.text }
+
+func statusError(resp *http.Response, body []byte) error {
 	var e ErrorBody
 	if json.Unmarshal(body, &e) == nil && e.Error != "" {
-		return fmt.Errorf("status %s: %.200q", status, e.Error)
+		return &StatusError{resp.StatusCode, fmt.Sprintf("%s: %.200q", resp.Status, e.Error)}
 	}
-	return fmt.Errorf("status %s", status)
+	return &StatusError{resp.StatusCode, resp.Status}
 }

@@ -168,8 +168,8 @@ func TestClientRequests(t *testing.T) {
 	_, err1 := c.Benchmarks(ctx, "DeepSeek-R1-0528", "2026-09-10")
 	_, err2 := c.WorkflowInfo(ctx, "2026-09-10")
 	_, err3 := c.Evaluations(ctx)
-	_, err4 := c.LatestImages(ctx)
-	_, err5 := c.FrameworkReleases(ctx)
+	_, err4 := c.ImageFeed(ctx)
+	_, err5 := c.ReleaseFeed(ctx)
 	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		t.Fatal(err)
 	}
