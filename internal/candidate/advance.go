@@ -42,6 +42,7 @@ type work struct {
 
 	left  map[[2]int64][]forge.Artifact // by run and attempt
 	parts map[int64]map[string][]byte   // of artifacts that points left, by id
+	lain  *forge.Run                    // the newest run of the head that did nothing, as far as sweepRuns has looked
 
 	pull *forge.Pull // looked up at most once between two writes
 	tree map[string]treeView

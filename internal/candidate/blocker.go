@@ -66,7 +66,8 @@ func BlockerOf(err error) BlockerCode {
 // checkCodes say which blocker a failed check of doctor is.
 var checkCodes = map[string]BlockerCode{
 	"login": BlockedCredential, "permission": BlockedCredential, "repository": BlockedCredential,
-	"label": BlockedRepository, "workflows": BlockedRepository, "clock": BlockedMachine, "disk": BlockedMachine,
+	"dispatch": BlockedCredential, "label": BlockedRepository, "workflows": BlockedRepository,
+	"results": BlockedFeed, "clock": BlockedMachine, "disk": BlockedMachine,
 }
 
 // doctorBlocker is the blocker that doctor has found: its first failed check.

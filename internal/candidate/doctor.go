@@ -1,12 +1,10 @@
 package candidate
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -20,11 +18,18 @@ type Doctored struct {
 	Login  string         `json:"login"`
 	Checks []gate.Verdict `json:"checks"`
 
-	branch string // the default branch
+	about forge.About
+	sweep *[]byte // the sweep workflow on the default branch, once checkWorkflows has read it
 }
 
 func (d Doctored) String() string {
-	return fmt.Sprintf("%d checks passed as %s", len(d.Checks), d.Login)
+	passed := 0
+	for _, v := range d.Checks {
+		if v.Answer == gate.Pass {
+			passed++
+		}
+	}
+	return fmt.Sprintf("%d of %d checks passed as %s", passed, len(d.Checks), d.Login)
 }
 
 // everySession binds doctor's receipt to this process: every session looks for itself.
@@ -39,14 +44,15 @@ func (w *work) doctor(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.login, w.main = d.Login, d.branch
+	w.login, w.main = d.Login, d.about.Branch
 	if err := doctorBlocker(d.Checks); err != nil {
 		return nil, err
 	}
 	return d, nil
 }
 
-// Doctor runs every check and reports all of them, failed ones included. The
+// Doctor runs every check and reports all of them, failed ones included; what
+// cannot be told from here is unknown, and stops nobody. It only looks. The
 // error says that the forge could not be asked at all.
 func (s *Shepherd) Doctor(ctx context.Context) (Doctored, error) {
 	login, err := s.Forge.Login(ctx)
@@ -56,9 +62,8 @@ func (s *Shepherd) Doctor(ctx context.Context) (Doctored, error) {
 	if err != nil {
 		return Doctored{}, fmt.Errorf("who am I: %w", err)
 	}
-	d := Doctored{Login: login}
-	var hidden gate.Verdict
-	d.branch, hidden, err = s.checkRepository(ctx, login)
+	d := Doctored{Login: login, sweep: new([]byte)}
+	hidden, err := s.checkRepository(ctx, &d)
 	if err != nil {
 		return d, err
 	}
@@ -67,13 +72,15 @@ func (s *Shepherd) Doctor(ctx context.Context) (Doctored, error) {
 		return d, nil
 	}
 	for _, check := range []func(context.Context, Doctored) (gate.Verdict, error){
-		s.checkLogin, s.checkPermission, s.checkClock, s.checkLabel, s.checkWorkflows,
+		s.checkLogin, s.checkPermission, s.checkDispatch, s.checkRules, s.checkClock, s.checkLabel, s.checkWorkflows, s.checkDrafts, s.checkResults,
 	} {
 		v, err := check(ctx, d)
 		if err != nil {
 			return d, err
 		}
-		d.Checks = append(d.Checks, v)
+		if v.Gate != "" {
+			d.Checks = append(d.Checks, v)
+		}
 	}
 	if s.Local != nil {
 		d.Checks = append(d.Checks, s.Local(ctx)...)
@@ -98,14 +105,13 @@ func (s *Shepherd) checkLogin(_ context.Context, d Doctored) (gate.Verdict, erro
 }
 
 // checkRepository looks if the credential can see the repository at all. A
-// forge answers the same for one that does not exist. It returns the default
-// branch.
-func (s *Shepherd) checkRepository(ctx context.Context, login string) (string, gate.Verdict, error) {
-	branch, err := s.Forge.DefaultBranch(ctx)
+// forge answers the same for one that does not exist.
+func (s *Shepherd) checkRepository(ctx context.Context, d *Doctored) (hidden gate.Verdict, err error) {
+	d.about, err = s.Forge.About(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fail("repository", "%s does not exist, or the token of %s may not see it: correct forge.repository, or give %s write access", s.Forge.Repository, login, login), nil
+		return fail("repository", "%s does not exist, or the token of %s may not see it: correct forge.repository, or give %s write access", s.Forge.Repository, d.Login, d.Login), nil
 	}
-	return branch, gate.Verdict{}, err
+	return hidden, err
 }
 
 func (s *Shepherd) checkPermission(ctx context.Context, d Doctored) (gate.Verdict, error) {
@@ -157,40 +163,14 @@ func (s *Shepherd) checkLabel(ctx context.Context, _ Doctored) (gate.Verdict, er
 	return pass("label", "%s exists", want), nil
 }
 
-// checkWorkflows reads the two workflow files as text on the default branch:
-// they must exist and carry the trigger that refit will pull.
-func (s *Shepherd) checkWorkflows(ctx context.Context, d Doctored) (gate.Verdict, error) {
-	for _, need := range []struct{ file, trigger string }{
-		{s.Config.Executor.Targeted, "workflow_dispatch"},
-		{s.Config.Executor.Sweep, "labeled"},
-	} {
-		file := path.Join(s.Paths.Workflows, need.file)
-		src, err := s.Forge.File(ctx, d.branch, file)
-		if errors.Is(err, fs.ErrNotExist) {
-			return fail("workflows", "%s is not on %s: put it there, or change executor.targeted and executor.sweep", file, d.branch), nil
-		}
-		if err != nil {
-			return gate.Verdict{}, fmt.Errorf("workflow %s: %w", file, err)
-		}
-		if !bytes.Contains(src, []byte(need.trigger)) {
-			return fail("workflows", "%s has no %s trigger: refit could not start it", file, need.trigger), nil
-		}
-	}
-	names := strings.Join([]string{s.Config.Executor.Targeted, s.Config.Executor.Sweep}, ", ")
-	out, err := s.leavesDraftsOut(ctx, d.branch)
-	if err != nil {
-		return gate.Verdict{}, err
-	}
-	if out {
-		names += " (which leaves drafts out: a pull request is marked ready before its sweep)"
-	}
-	return pass("workflows", "%s are on %s", names, d.branch), nil
-}
-
 func pass(name, format string, args ...any) gate.Verdict {
 	return gate.Verdict{Gate: name, Answer: gate.Pass, Reason: fmt.Sprintf(format, args...)}
 }
 
 func fail(name, format string, args ...any) gate.Verdict {
 	return gate.Verdict{Gate: name, Answer: gate.Fail, Reason: fmt.Sprintf(format, args...)}
+}
+
+func unknown(name, format string, args ...any) gate.Verdict {
+	return gate.Verdict{Gate: name, Answer: gate.Unknown, Reason: fmt.Sprintf(format, args...)}
 }

@@ -30,21 +30,27 @@ func (w *work) readyForSweep(ctx context.Context, p forge.Pull) error {
 }
 
 // leavesDraftsOut says whether drafts are not swept: as the policy says, else
-// as the workflow on the default branch does. The embedded forge reads none.
+// as the workflow on the default branch does.
 func (s *Shepherd) leavesDraftsOut(ctx context.Context, main string) (bool, error) {
-	switch s.Config.Policy.SweepsOnDraft {
-	case "always":
-		return false, nil
-	case "never":
-		return true, nil
-	}
-	if s.Config.Forge.Kind == "local" {
-		return false, nil
+	if p := s.Config.Policy.SweepsOnDraft; p == "always" || p == "never" || s.Config.Forge.Kind == "local" {
+		return s.sweepsNoDraft(nil), nil
 	}
 	file := path.Join(s.Paths.Workflows, s.Config.Executor.Sweep)
 	src, err := s.Forge.File(ctx, main, file)
 	if err != nil {
 		return false, fmt.Errorf("workflow %s: %w", file, err)
 	}
-	return excludesDrafts.Match(uncommented(src)), nil
+	return s.sweepsNoDraft(src), nil
+}
+
+// sweepsNoDraft is the same by the bytes of the workflow's file. The embedded
+// forge reads none.
+func (s *Shepherd) sweepsNoDraft(workflow []byte) bool {
+	switch s.Config.Policy.SweepsOnDraft {
+	case "always":
+		return false
+	case "never":
+		return true
+	}
+	return s.Config.Forge.Kind != "local" && excludesDrafts.Match(uncommented(workflow))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/refit-bench/refit/internal/forge"
 	"github.com/refit-bench/refit/internal/report"
@@ -102,12 +103,16 @@ func (w *work) keepsBranch(o Outcome) bool {
 }
 
 func (w *work) cancelRuns(ctx context.Context, _ *End) error {
+	p, err := w.ownPull(ctx)
+	if err != nil {
+		return err
+	}
 	runs, err := w.ownedRuns(ctx)
 	if err != nil {
 		return err
 	}
 	for _, r := range runs {
-		if r.Status == "completed" {
+		if r.Status == "completed" || w.startedByTheEnd(p, r) {
 			continue
 		}
 		if err := w.Forge.CancelRun(ctx, r.ID); err != nil {
@@ -115,6 +120,14 @@ func (w *work) cancelRuns(ctx context.Context, _ *End) error {
 		}
 	}
 	return nil
+}
+
+// startedByTheEnd says that a run is one that the end itself has started when it
+// took the sweep label off: it skips, and is only waited for.
+func (w *work) startedByTheEnd(p forge.Pull, r forge.Run) bool {
+	announced := w.receipts["cleanup"].At.Truncate(time.Second) // runs have whole seconds
+	asked := run.AskedBy(p.Labels, w.Config.Policy.SweepLabel)
+	return r.Event == "pull_request" && !r.Created.Before(announced) && len(asked.Primary) == 0
 }
 
 func (w *work) awaitRuns(ctx context.Context, _ *End) error {
@@ -170,9 +183,14 @@ func (w *work) disposeBranch(ctx context.Context, end *End) error {
 	return w.dropBranch(ctx)
 }
 
+// sealOutcome writes the receipt. A label that came off is an event, which may
+// have started a run that skips: until it has ended the receipt would be early.
 func (w *work) sealOutcome(ctx context.Context, end *End) error {
 	if _, ok := w.receipts["outcome"]; ok {
 		return nil
+	}
+	if err := w.awaitRuns(ctx, end); err != nil {
+		return err
 	}
 	var judged Certified
 	if end.Outcome == Regressed {

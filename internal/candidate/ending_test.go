@@ -79,3 +79,36 @@ func TestThePolicyOfTheBaseKeepsTheBranch(t *testing.T) {
 		}
 	}
 }
+
+// Taking the label off is an event, and may start a run that skips: the receipt
+// waits for its end, like the end did for the runs before it.
+func TestTheReceiptWaitsForWhatTheEndStarted(t *testing.T) {
+	w, c := left(t)
+	let := make(chan struct{})
+	w.breaks = func(r local.RunRequest) error {
+		if strings.HasSuffix(r.Title, "somebody-else") { // it keeps the forge busy
+			<-let
+		}
+		return nil
+	}
+	s := w.shepherd("bot-token")
+	p, err := s.Forge.Pull(t.Context(), 1)
+	w.must(err)
+	if len(p.Labels) != 1 {
+		t.Fatalf("labels %v: no label would come off", p.Labels)
+	}
+	_, err = w.client("maintainer-token").Dispatch(t.Context(), "e2e-tests.yml", "main", map[string]string{"test-name": "somebody-else"})
+	w.must(err)
+	st, err := s.Stop(t.Context(), c, Failed, "rewritten")
+	w.must(err)
+	if st.State != Waits || st.Step != "receipt" || !strings.HasSuffix(st.Waiting, " to end (queued)") || w.ledger.have()["outcome"] {
+		t.Errorf("stopped: %s at %s, waiting for %q, receipts %s; want the receipt to wait for a queued run", st.State, st.Step, st.Waiting, w.ledger.steps())
+	}
+	close(let)
+	w.forge.Wait()
+	st, err = s.Advance(t.Context(), c)
+	w.must(err)
+	if left := w.held(c); st.Outcome != Failed || left != "" {
+		t.Errorf("after the run: got %s, check-stop %q; want failed, and nothing left", st.Outcome, left)
+	}
+}

@@ -9,7 +9,7 @@ import "context"
 //
 // Steps before propose only look: after a crash they are simply done again.
 var Lifecycle = []Step{
-	{"doctor", Resolve, everySession, always, (*work).doctor},         // identity, rights, labels, workflows, clock, disk
+	{"doctor", Resolve, everySession, always, (*work).doctor},         // identity, rights, labels, workflows, results, clock, disk
 	{"resolve", Resolve, byFamilyAndBase, always, (*work).resolve},    // tag to digest, right lane, not already there; room
 	{"inspect", Resolve, byDigestsAndRecipe, always, (*work).inspect}, // what the recipe's flags mean in both engines
 	{"rehearse", Resolve, byEdits, always, (*work).rehearse},          // every later write, dry; the baseline, computed

@@ -1,13 +1,10 @@
 package candidate
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
-	"strconv"
 )
 
 // StopAnswer is what a Stop hook of an agent prints; the zero value lets it stop.
@@ -23,55 +20,50 @@ type StopQuestion struct {
 	Transcript string `json:"transcript_path"`
 }
 
-// Blocked holds an agent that wants to stop, at most limit times in a row. How
-// often it was held is read in its own transcript, because a hook that writes
-// nothing remembers nothing; where that cannot be read, the agent that was held
-// once may go. open opens the transcript.
+// streaks bounds, as a multiple of the limit of holds in a row, how often an
+// agent is held since a person spoke last, whatever it did in between.
+const streaks = 10
+
+// Blocked holds an agent that wants to stop, at most limit times in a row: since
+// a person said something or a tool was used. How often it was held is read in
+// its own transcript, because a hook that writes nothing remembers nothing; where
+// that cannot be read, the agent that was held once may go. open opens the
+// transcript.
 func (q StopQuestion) Blocked(candidate, reason string, limit int, open func(string) (io.ReadCloser, error)) StopAnswer {
-	held := 0
+	var before holds
 	if q.Active {
 		var err error
-		if held, err = heldBefore(candidate, q.Transcript, open); err != nil {
+		if before, err = heldBefore(candidate, q.Transcript, open); err != nil {
 			return StopAnswer{}
 		}
 	}
-	if held >= limit {
+	if before.row >= limit || before.all >= streaks*limit {
 		return StopAnswer{}
 	}
-	return StopAnswer{"block", fmt.Sprintf("%s %s", stopMark(candidate, held+1, limit), reason)}
+	return StopAnswer{"block", fmt.Sprintf("%s %s", stopMark(candidate, holds{before.row + 1, before.all + 1}, limit), reason)}
 }
 
-func stopMark(candidate string, n, limit int) string {
-	return fmt.Sprintf("refit check-stop %s (block %d of %d):", candidate, n, limit)
+// stopMark is what a later hook counts by. A streak that is not the first says
+// how many holds there were before it, too.
+func stopMark(candidate string, n holds, limit int) string {
+	all := ""
+	if n.all != n.row {
+		all = fmt.Sprintf(", %d in all", n.all)
+	}
+	return fmt.Sprintf("refit check-stop %s (block %d of %d%s):", candidate, n.row, limit, all)
 }
 
-// heldBefore is the highest number of a block that a transcript tells of. A
-// block that was quoted again does not count twice.
-func heldBefore(candidate, transcript string, open func(string) (io.ReadCloser, error)) (int, error) {
+// heldBefore reads how often an agent was held, out of its transcript.
+func heldBefore(candidate, transcript string, open func(string) (io.ReadCloser, error)) (holds, error) {
 	if transcript == "" {
-		return 0, errors.New("no transcript")
+		return holds{}, errors.New("no transcript")
 	}
 	f, err := open(transcript)
 	if err != nil {
-		return 0, err
+		return holds{}, err
 	}
 	defer f.Close()
-	mark := regexp.MustCompile(`refit check-stop ` + regexp.QuoteMeta(candidate) + ` \(block (\d+) of \d+\):`)
-	held := 1 // it was held, whether or not that is written down yet
-	for lines := bufio.NewReader(f); ; {
-		l, err := lines.ReadBytes('\n')
-		for _, m := range mark.FindAllSubmatch(l, -1) {
-			if n, bad := strconv.Atoi(string(m[1])); bad == nil {
-				held = max(held, n)
-			}
-		}
-		if err == io.EOF {
-			return held, nil
-		}
-		if err != nil {
-			return 0, err
-		}
-	}
+	return countHolds(candidate, f)
 }
 
 // ParseStopQuestion reads what a Stop hook is told.

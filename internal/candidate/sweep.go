@@ -117,10 +117,14 @@ func (w *work) sweepRuns(ctx context.Context, v treeView) ([]forge.Run, error) {
 		return nil, err
 	}
 	var own []forge.Run
+	w.lain = nil
 	for _, r := range slices.Backward(runs) {
 		if idle, err := w.idle(ctx, r); err != nil {
 			return nil, err
 		} else if idle {
+			if r.HeadSHA == v.Commit {
+				w.lain = &r
+			}
 			continue
 		}
 		same, err := w.sameWork(ctx, v, r.HeadSHA, matrix.Full)
@@ -167,7 +171,7 @@ func (w *work) label(ctx context.Context, v treeView) error {
 		}
 	}
 	if slices.Contains(p.Labels, want) { // asked for; that the nodes are in use now may be its own doing
-		return Waiting{fmt.Sprintf("the sweep run to start; if it does not, refit why %d says why", p.Number)}
+		return w.sweepToStart(p.Number)
 	}
 	if c := w.Capacity(ctx, v.Family.Entry.Runner); c.Answer != gate.Pass {
 		return &End{Outcome: CapacityDeferred, Phase: FinalSweep, Reason: c.Reason}

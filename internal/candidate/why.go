@@ -65,9 +65,10 @@ type sweepFacts struct {
 	unlisted      error  // its files could not all be listed
 	invalid       error  // what is wrong with its entries
 
-	workflow string // path
-	source   []byte // of the workflow; nil when it is not there
-	runs     []forge.Run
+	workflow string      // path
+	source   []byte      // of the workflow; nil when it is not there
+	runs     []forge.Run // that did something, or have yet to end
+	lain     *forge.Run  // the newest of this head that did nothing
 }
 
 // sweepFacts looks them up. What a fork's head holds is not asked for: a fork
@@ -95,13 +96,14 @@ func (s *Shepherd) sweepFacts(ctx context.Context, p forge.Pull) (sweepFacts, er
 	if f.fork() {
 		return f, nil
 	}
-	f.runs, err = s.Forge.Runs(ctx, forge.RunFilter{Branch: p.HeadRef, Event: "pull_request", Workflow: s.Config.Executor.Sweep, Since: p.Created})
+	all, err := s.Forge.Runs(ctx, forge.RunFilter{Branch: p.HeadRef, Event: "pull_request", Workflow: s.Config.Executor.Sweep, Since: p.Created})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // no such workflow, no runs
 		return f, fmt.Errorf("runs of %s: %w", s.Config.Executor.Sweep, err)
 	}
-	if f.runs, err = s.busy(ctx, f.runs); err != nil {
+	if f.runs, err = s.busy(ctx, all); err != nil {
 		return f, err
 	}
+	f.lain = lain(p.HeadSHA, all, f.runs)
 	if f.message, err = s.Forge.Message(ctx, p.HeadSHA); err != nil {
 		return f, fmt.Errorf("head %.12s: %w", p.HeadSHA, err)
 	}
@@ -143,8 +145,9 @@ func (s *Shepherd) changelogFacts(ctx context.Context, f *sweepFacts) error {
 }
 
 // invalidEntries says what is wrong with the entries a head adds, nil when a
-// sweep could be planned from them. They are read against the tip of main, and
-// where main has grown since, against the base that the forge recorded.
+// sweep could be planned from them. They are read against the commit at which
+// the head left main, as the sweep reads them: what main has gained or corrected
+// since is no change of this head. A merged head left main as it then was.
 func (s *Shepherd) invalidEntries(ctx context.Context, p forge.Pull, branch string) (invalid, err error) {
 	head, err := s.Forge.File(ctx, p.HeadSHA, s.Paths.Changelog)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -153,20 +156,17 @@ func (s *Shepherd) invalidEntries(ctx context.Context, p forge.Pull, branch stri
 	if err != nil {
 		return nil, err
 	}
-	tip, ok, err := s.Forge.Ref(ctx, "heads/"+branch)
-	if err != nil || !ok {
-		return nil, fmt.Errorf("tip of %s: %w", branch, errors.Join(err, missing(ok)))
+	if p.Merged {
+		branch = p.BaseSHA
 	}
-	for _, base := range []string{tip, p.BaseSHA} {
-		bad, err := s.planBetween(ctx, base, p.HeadSHA, head)
-		if err != nil || bad == nil {
-			return nil, err
-		}
-		if invalid == nil {
-			invalid = bad
-		}
+	base, err := s.Forge.MergeBase(ctx, branch, p.HeadSHA)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("its branch has no commit in common with %s", branch), nil
 	}
-	return invalid, nil
+	if err != nil {
+		return nil, err
+	}
+	return s.planBetween(ctx, base, p.HeadSHA, head)
 }
 
 // planBetween plans what head's changelog adds to that of base, as the sweep

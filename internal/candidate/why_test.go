@@ -72,8 +72,13 @@ var whyCases = map[string]struct {
 	"succeeded":           {ran(forge.Run{ID: 3, HeadSHA: "aaaa", Status: "completed", Conclusion: "success"}), []string{"sweep: run 3 of this head ended with success"}},
 	"failed-twice": {ran(forge.Run{ID: 4, HeadSHA: "aaaa", Status: "completed", Conclusion: "cancelled"}, forge.Run{ID: 3, HeadSHA: "aaaa", Status: "completed", Conclusion: "failure"}),
 		[]string{"sweep: run 4 of this head ended with cancelled"}},
-	"skipped-is-none": {ran(forge.Run{ID: 3, HeadSHA: "aaaa", Status: "completed", Conclusion: "skipped"}), []string{event}},
-	"earlier-head":    {ran(forge.Run{ID: 3, HeadSHA: "bbbb", Status: "completed", Conclusion: "success"}), []string{event}},
+	"skipped-is-none":   {ran(forge.Run{ID: 3, HeadSHA: "aaaa", Status: "completed", Conclusion: "skipped"}), []string{event}},
+	"lain":              {func(f *sweepFacts) { f.lain = &forge.Run{ID: 3, Conclusion: "skipped"} }, []string{"idle: run 3 of this head ended with skipped and measured nothing"}},
+	"lain-for-a-reason": {func(f *sweepFacts) { f.lain = &forge.Run{ID: 3}; f.message = "[skip-sweep]" }, []string{"skip: "}},
+	"lain-and-another": {func(f *sweepFacts) {
+		f.lain, f.runs = &forge.Run{ID: 3}, []forge.Run{{ID: 4, HeadSHA: "aaaa", Status: "queued"}}
+	}, []string{"sweep: run 4 of this head is queued"}},
+	"earlier-head": {ran(forge.Run{ID: 3, HeadSHA: "bbbb", Status: "completed", Conclusion: "success"}), []string{event}},
 	"rests-on-earlier": {func(f *sweepFacts) {
 		f.message, f.runs = "[skip-sweep] Merge", []forge.Run{{ID: 3, HeadSHA: "bbbb", Status: "completed", Conclusion: "success"}}
 	}, []string{"sweep: run 3 measured the earlier head bbbb with success", "skip: "}},
@@ -181,4 +186,45 @@ func (w *world) propose(branch string, files map[string][]byte) int {
 	p, err := bot.OpenPull(w.t.Context(), "A change", "", branch, "main", false)
 	w.must(err)
 	return p.Number
+}
+
+// entryAgain is an entry for the end of the world's changelog.
+const entryAgain = "\n- config-keys:\n    - toy-fp8-box-loom\n  description:\n    - \"Again\"\n  pr-link: XXX\n"
+
+// What main corrected after a branch was cut is no change of the branch, also
+// when its pull request was opened after that: entries are read against the
+// commit at which the two parted.
+func TestWhyReadsEntriesAgainstTheMergeBase(t *testing.T) {
+	w := newWorld(t)
+	s, bot := w.shepherd("bot-token"), w.client("bot-token")
+	const link = "pr-link: https://github.com/toy/recipes/pull/1\n"
+	corrected := string(w.file("main", "perf-changelog.yaml")) + strings.Replace(entryAgain, "XXX", "https://github.com/toy/recipes/pull/2", 1)
+	placeholder := strings.Replace(corrected, link, "pr-link: XXX\n", 1)
+	if placeholder == corrected {
+		t.Fatal("the world's changelog has no link to correct")
+	}
+	cut := w.commitOn("main", "Two entries", map[string][]byte{"perf-changelog.yaml": []byte(placeholder)})
+	head, err := bot.Commit(t.Context(), cut, "Ours", map[string][]byte{"perf-changelog.yaml": []byte(placeholder + entryAgain)})
+	w.must(err)
+	w.must(bot.CreateRef(t.Context(), "heads/work", head))
+	w.commitOn("main", "Correct a link", map[string][]byte{"perf-changelog.yaml": []byte(corrected)})
+	p, err := bot.OpenPull(t.Context(), "Ours", "", "work", "main", false)
+	w.must(err)
+	names := func() (all []string) {
+		t.Helper()
+		got, err := s.Why(t.Context(), p.Number)
+		w.must(err)
+		for _, r := range got.Reasons {
+			all = append(all, r.Name)
+		}
+		return all
+	}
+	if got := names(); !slices.Equal(got, []string{"label"}) {
+		t.Errorf("open: got reasons %v, want the missing label alone", got)
+	}
+	w.mergeByHand("1")
+	if got := names(); !slices.Equal(got, []string{"closed", "label"}) {
+		t.Errorf("merged: got reasons %v, want that it is closed and has no label", got)
+	}
+	w.forge.Wait()
 }

@@ -28,6 +28,9 @@ func (f sweepFacts) reasons() []Reason {
 	for _, row := range whyRows {
 		all = append(all, row(f)...)
 	}
+	if len(all) == 0 && f.lain != nil {
+		return []Reason{idleAt(*f.lain)}
+	}
 	if len(all) == 0 {
 		return because("event", "nothing stands in the way, and opening, reopening and marking ready start no sweep", again)
 	}
