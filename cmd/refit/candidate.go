@@ -178,7 +178,7 @@ func look(cmd *cobra.Command, e env) (server.Looking, error) {
 	if err != nil {
 		return server.Looking{}, err
 	}
-	return server.Look(cmd.Context(), w, self, e.stderr, e.now)
+	return server.OpenLedger(cmd.Context(), w, self, e.stderr, e.now)
 }
 
 // find picks the newest candidate with this id, family or config key.

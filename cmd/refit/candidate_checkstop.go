@@ -26,9 +26,10 @@ func candidateCheckStop(e env) *cobra.Command {
 {} when the agent may stop, else {"decision":"block","reason":"..."} with what is
 left to do. An outcome counts only if the forge is as its receipt says; a handoff
 lets the agent go; so does a candidate that does not exist. It holds an agent at
-most --blocks times in a row, writes nothing, and its exit code is always 0,
-because another one would mean something to the agent. What went wrong is said on
-standard error.`,
+most --blocks times in a row, that is since a person spoke or a tool was used, and
+ten times as often in all since a person spoke. It writes nothing and starts no
+run, and its exit code is always 0, because another one would mean something to
+the agent. What went wrong is said on standard error.`,
 		Example: `  refit candidate check-stop laba-fp8-cpu-sim`,
 		RunE: func(cmd *cobra.Command, a []string) error {
 			answer, err := stopAnswer(cmd, e, a, limit)
@@ -67,7 +68,7 @@ func stopAnswer(cmd *cobra.Command, e env, a []string, limit int) (candidate.Sto
 		return candidate.StopAnswer{}, err
 	}
 	id, left := a[0], ""
-	err = moving(cmd, e, a[0], func(ctx context.Context, _ *server.Parts, s *candidate.Shepherd, c candidate.Candidate) (err error) {
+	err = looking(cmd, e, a[0], func(ctx context.Context, _ *server.Parts, s *candidate.Shepherd, c candidate.Candidate) (err error) {
 		id = c.ID
 		left, err = s.CheckStop(ctx, c)
 		return err

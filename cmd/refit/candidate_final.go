@@ -41,7 +41,7 @@ points and evals, each with the settings that belong to its fingerprint.`,
 				}
 			}
 			var v gate.Verdict
-			err := moving(cmd, e, a[0], func(ctx context.Context, _ *server.Parts, s *candidate.Shepherd, c candidate.Candidate) (err error) {
+			err := looking(cmd, e, a[0], func(ctx context.Context, _ *server.Parts, s *candidate.Shepherd, c candidate.Candidate) (err error) {
 				if file == "" {
 					v, err = s.CheckFinal(ctx, c)
 				} else {

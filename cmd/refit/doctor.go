@@ -13,12 +13,12 @@ func doctorCommand(e env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check identity, rights, labels, workflows, clock and disk before anything is written",
+		Short: "Check identity, rights, labels, workflows, results, clock and disk before anything is written",
 		Example: `  refit doctor
   refit doctor --json`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			p, err := attach(cmd, e)
+			p, err := look(cmd, e)
 			if err != nil {
 				return err
 			}

@@ -18,7 +18,7 @@ func whyCommand(e env) *cobra.Command {
 prints what stands in the way, one reason a line with what to do about it: the
 state, base and head of the pull request, its labels, [skip-sweep] in the head's
 message, conflicts, the changelog, the workflow file, the credential, and the
-sweeps that exist. PR is its number. Nothing is written.`,
+sweeps that exist. PR is its number. Nothing is written, and no run is started.`,
 		Example: `  refit why 1
   refit why 1 --json`,
 		Args: args(cobra.ExactArgs(1)),
@@ -27,7 +27,7 @@ sweeps that exist. PR is its number. Nothing is written.`,
 			if err != nil || n < 1 {
 				return usage("pull request %q: want its number", a[0])
 			}
-			p, err := attach(cmd, e)
+			p, err := look(cmd, e)
 			if err != nil {
 				return err
 			}

@@ -30,6 +30,7 @@ type Host struct {
 	Refit     string    // path of this binary, for the jobs it starts
 	Log       io.Writer // progress of workflow runs
 	Now       func() time.Time
+	Looks     bool // only to look: no workflow run starts, what is queued stays so
 
 	Address Address
 	Store   *store.Store
@@ -46,10 +47,11 @@ type Host struct {
 
 // Address is where the embedded parts listen: the content of .refit/serve.json.
 type Address struct {
-	Forge     string `json:"forge"`     // base URL of the GitHub-compatible API
-	Registry  string `json:"registry"`  // host:port of the OCI registry
-	Dashboard string `json:"dashboard"` // base URL of dashboard and results API
-	Holder    string `json:"holder"`    // process:<machine>:<boot>:<pid>:<start>
+	Forge     string `json:"forge"`           // base URL of the GitHub-compatible API
+	Registry  string `json:"registry"`        // host:port of the OCI registry
+	Dashboard string `json:"dashboard"`       // base URL of dashboard and results API
+	Holder    string `json:"holder"`          // process:<machine>:<boot>:<pid>:<start>
+	Looks     bool   `json:"looks,omitempty"` // no workflow run starts there: its process only looks, and ends soon
 }
 
 // Start takes the lock, opens the parts and listens on loopback, on the ports
@@ -132,7 +134,7 @@ func (h *Host) listen(ctx context.Context, bare workspace.Repo) error {
 		Permissions: map[string]string{login: "admin", person: "write"},
 		ArtifactDir: h.Workspace.State("artifacts"),
 		Now:         h.Now,
-		Run:         h.run,
+		Run:         h.runs(),
 		Log:         h.Log,
 		BaseURL:     h.Address.Forge,
 	}
@@ -148,6 +150,7 @@ func (h *Host) address(registry, board net.Listener) {
 	h.Address.Registry = registry.Addr().String()
 	h.Address.Dashboard = "http://" + board.Addr().String()
 	h.Address.Holder = workspace.Process().String()
+	h.Address.Looks = h.Looks
 }
 
 // answer serves registry and dashboard, and says where everything is.

@@ -40,9 +40,9 @@ type Looking struct {
 // Close gives back what was opened.
 func (l Looking) Close() error { return l.close() }
 
-// Look opens a workspace's ledger. Where receipts are in the store no forge is
-// asked; where they are comments the parts are attached, as for Attach.
-func Look(ctx context.Context, w *workspace.Workspace, refit string, log io.Writer, now func() time.Time) (Looking, error) {
+// OpenLedger opens a workspace's ledger for who only looks. Where receipts are in the store no forge is
+// asked; where they are comments the parts are attached, as for Look.
+func OpenLedger(ctx context.Context, w *workspace.Workspace, refit string, log io.Writer, now func() time.Time) (Looking, error) {
 	if !inComments(w) {
 		st, err := OpenStore(ctx, w)
 		if err != nil {
@@ -51,7 +51,7 @@ func Look(ctx context.Context, w *workspace.Workspace, refit string, log io.Writ
 		s := &candidate.Shepherd{Ledger: st, Config: w.Config, Now: now, Holder: workspace.Process()}
 		return Looking{s, st, st.Close}, nil
 	}
-	p, err := Attach(ctx, w, refit, log, now)
+	p, err := Look(ctx, w, refit, log, now)
 	if err != nil {
 		return Looking{}, err
 	}

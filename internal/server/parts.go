@@ -47,9 +47,15 @@ type Parts struct {
 
 // Attach finds the process that serves the workspace, or hosts the parts here.
 func Attach(ctx context.Context, w *workspace.Workspace, refit string, log io.Writer, now func() time.Time) (*Parts, error) {
-	p, err := attach(ctx, w, refit, log, now)
-	if err == nil && !elsewhere(w) && behind(ctx, w) {
-		fmt.Fprintln(log, "note: the embedded forge's main lacks this checkout's HEAD; to put it there: git push .refit/forge.git HEAD:main")
+	return attach(ctx, func() *Host { return &Host{Workspace: w, Refit: refit, Log: log, Now: now} })
+}
+
+// attach tells, beside, when the embedded forge is behind the checkout.
+func attach(ctx context.Context, host func() *Host) (*Parts, error) {
+	h := host()
+	p, err := find(ctx, h.Workspace, host)
+	if err == nil && !elsewhere(h.Workspace) && behind(ctx, h.Workspace) {
+		fmt.Fprintln(h.Log, "note: the embedded forge's main lacks this checkout's HEAD; to put it there: git push .refit/forge.git HEAD:main")
 	}
 	return p, err
 }
@@ -65,8 +71,10 @@ func behind(ctx context.Context, w *workspace.Workspace) bool {
 	return err != nil
 }
 
-func attach(ctx context.Context, w *workspace.Workspace, refit string, log io.Writer, now func() time.Time) (*Parts, error) {
-	p := &Parts{Workspace: w, now: now}
+// find hosts the parts here, each try with a host of its own, or joins the
+// process that does.
+func find(ctx context.Context, w *workspace.Workspace, host func() *Host) (*Parts, error) {
+	p := &Parts{Workspace: w, now: host().Now}
 	p.patience, _ = ctx.Value(patience{}).(time.Duration)
 	if elsewhere(w) {
 		err := supported(w)
@@ -78,7 +86,7 @@ func attach(ctx context.Context, w *workspace.Workspace, refit string, log io.Wr
 		}
 	}
 	for try := 1; ; try++ {
-		h := &Host{Workspace: w, Refit: refit, Log: log, Now: now, token: p.token}
+		h := host()
 		err := p.own(ctx, h)
 		if err == nil {
 			return p, nil
@@ -86,12 +94,17 @@ func attach(ctx context.Context, w *workspace.Workspace, refit string, log io.Wr
 		if !errors.Is(err, ErrRunning) {
 			return nil, err
 		}
-		if a, err := served(w); err == nil {
+		a, err := served(w)
+		if err == nil {
+			err = h.joinable(a)
+		}
+		if err == nil {
 			if err := p.join(ctx, a); err != nil {
 				return nil, err
 			}
 			return p, nil
-		} else if try == joinTries {
+		}
+		if try == joinTries {
 			return nil, fmt.Errorf("%w and does not answer yet: %w", ErrRunning, err)
 		}
 		if err := Pause(ctx, joinPause); err != nil {
@@ -122,7 +135,7 @@ func (p *Parts) own(ctx context.Context, h *Host) error {
 	if err := h.Start(ctx); err != nil {
 		return err
 	}
-	p.Address, p.Store, p.Own, p.Measures, p.token, p.host = h.Address, h.Store, true, true, h.token, h
+	p.Address, p.Store, p.Own, p.Measures, p.token, p.host = h.Address, h.Store, true, !h.Looks, h.token, h
 	if err := p.prepare(ctx); err != nil {
 		return errors.Join(err, p.Close())
 	}
@@ -275,22 +288,12 @@ func (p *Parts) trees(c *forge.Client) func(context.Context, string) (fs.FS, err
 // somewhere else than the forge's.
 var commitForm = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// minFree is the free space below which doctor refuses to start.
-const minFree = 1 << 30
-
 func (p *Parts) local(context.Context) []gate.Verdict {
 	var s unix.Statfs_t
-	v := gate.Verdict{Gate: "disk", Answer: gate.Pass}
 	if err := unix.Statfs(p.Workspace.State(), &s); err != nil {
-		v.Answer, v.Reason = gate.Unknown, err.Error()
-		return []gate.Verdict{v}
+		return []gate.Verdict{{Gate: "disk", Answer: gate.Unknown, Reason: err.Error()}}
 	}
-	free := s.Bavail * uint64(s.Bsize)
-	v.Reason = fmt.Sprintf("%.1f GiB free for images and runs", float64(free)/(1<<30))
-	if free < minFree {
-		v.Answer, v.Reason = gate.Fail, v.Reason+": free at least 1 GiB"
-	}
-	return []gate.Verdict{v}
+	return []gate.Verdict{enoughFree(s.Bavail * uint64(s.Bsize))}
 }
 
 // keep saves a published page below .refit/reports.
