@@ -52,7 +52,7 @@ func candidateShow(e env) *cobra.Command {
   refit candidate show laba-fp8-cpu-sim --html report.html`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, a []string) (err error) {
-			l, err := look(cmd, e)
+			l, err := books(cmd, e)
 			if err != nil {
 				return err
 			}
@@ -99,7 +99,7 @@ func candidateList(e env) *cobra.Command {
 		Example: "  refit candidate list",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			l, err := look(cmd, e)
+			l, err := books(cmd, e)
 			if err != nil {
 				return err
 			}
@@ -168,8 +168,8 @@ func candidateClaim(e env, verb, short string, do func(context.Context, *candida
 	return cmd
 }
 
-// look opens what is needed to read receipts, and nothing that moves a candidate.
-func look(cmd *cobra.Command, e env) (server.Looking, error) {
+// books opens what is needed to read receipts, and nothing that moves a candidate.
+func books(cmd *cobra.Command, e env) (server.Looking, error) {
 	w, err := open(cmd)
 	if err != nil {
 		return server.Looking{}, err

@@ -27,7 +27,7 @@ func TestWorkflowsCallWhatExists(t *testing.T) {
 			}
 		}
 	}
-	if n != 5 {
-		t.Errorf("%d calls were looked at, want 5", n)
+	if n != 6 {
+		t.Errorf("%d calls were looked at, want 6", n)
 	}
 }

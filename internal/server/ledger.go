@@ -40,8 +40,9 @@ type Looking struct {
 // Close gives back what was opened.
 func (l Looking) Close() error { return l.close() }
 
-// OpenLedger opens a workspace's ledger for who only looks. Where receipts are in the store no forge is
-// asked; where they are comments the parts are attached, as for Look.
+// OpenLedger opens a workspace's ledger for who only looks. Where receipts are
+// in the store no forge is asked; where they are comments the parts are
+// attached, as for Look.
 func OpenLedger(ctx context.Context, w *workspace.Workspace, refit string, log io.Writer, now func() time.Time) (Looking, error) {
 	if !inComments(w) {
 		st, err := OpenStore(ctx, w)

@@ -11,6 +11,10 @@ import (
 
 var repositoryForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+$`)
 
+// branchForm is narrower than git's: it leaves out what a workflow's filter of
+// branches would take for a pattern.
+var branchForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$`)
+
 // githubRemote is how git spells a repository of github.com.
 var githubRemote = regexp.MustCompile(`^(?:https://(?:[^/@]*@)?github\.com/|(?:ssh://)?git@github\.com[:/])([^/]+/[^/]+?)(?:\.git)?/?$`)
 
@@ -31,4 +35,14 @@ func Repository(ctx context.Context, w *workspace.Workspace) (string, error) {
 		return m[1], nil
 	}
 	return "", ErrNoRepository
+}
+
+// Branch is the repository's default branch, as the checkout knows it of its
+// remote origin, "" when it does not.
+func Branch(ctx context.Context, w *workspace.Workspace) string {
+	out, err := workspace.Repo{Dir: w.Root}.Git(ctx, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(out)), "origin/")
 }

@@ -1,6 +1,7 @@
 package starter
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"os"
@@ -15,6 +16,12 @@ import (
 // runner's files.
 func shell(t *testing.T, file, step string, env []string, programs map[string]string) (said, dir string, err error) {
 	t.Helper()
+	return shellIn(t, "", file, step, env, programs)
+}
+
+// shellIn is shell in a work folder; "" is the one with the runner's files.
+func shellIn(t *testing.T, work, file, step string, env []string, programs map[string]string) (said, dir string, err error) {
+	t.Helper()
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("no bash to run a workflow's scripts with")
 	}
@@ -25,7 +32,7 @@ func shell(t *testing.T, file, step string, env []string, programs map[string]st
 		}
 	}
 	cmd := exec.Command("bash", "-e", write(t, dir, "step.sh", script(t, file, step)))
-	cmd.Dir = dir
+	cmd.Dir = cmp.Or(work, dir)
 	cmd.Env = append(env, "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"), "RUNNER_TEMP="+dir,
 		"GITHUB_PATH="+filepath.Join(dir, "path"), "GITHUB_OUTPUT="+filepath.Join(dir, "output"), "GITHUB_STEP_SUMMARY="+filepath.Join(dir, "summary"))
 	out, err := cmd.CombinedOutput()

@@ -19,10 +19,11 @@ import (
 	"github.com/refit-bench/refit/internal/workspace"
 )
 
-// The workflow files that refit pulls by name.
+// Workflow files by name: refit pulls the first two.
 const (
 	TargetedFile = "refit-targeted.yml"
 	SweepFile    = "refit-sweep.yml"
+	CompileFile  = "refit-compile.yml"
 )
 
 // tokenFile is where the candidate's workflow puts the credential, and where the
@@ -39,6 +40,7 @@ type File struct {
 // alone, with the embedded forge.
 type Options struct {
 	Repository string           // "owner/name" on GitHub: adds the workflow files
+	Branch     string           // the default branch there; "" is main
 	Config     workspace.Config // in effect: labels and paths of the workflow files
 }
 
@@ -46,7 +48,7 @@ type Options struct {
 var files embed.FS
 
 // Files renders the files, refit.yaml first. The error says that the repository
-// is no owner/name.
+// is no owner/name, or that the branch is none that a workflow can name.
 func Files(o Options) ([]File, error) {
 	v := values(o)
 	if o.Repository == "" {
@@ -56,8 +58,11 @@ func Files(o Options) ([]File, error) {
 	if !repositoryForm.MatchString(o.Repository) {
 		return nil, fmt.Errorf("repository %q: want owner/name", o.Repository)
 	}
+	if !branchForm.MatchString(v.Branch) {
+		return nil, fmt.Errorf("branch %q: want the name of a branch, of letters, digits and . _ - /", v.Branch)
+	}
 	var out []File
-	for _, name := range []string{workspace.ConfigName, "refit-plan.yml", "refit-candidate.yml", SweepFile, TargetedFile} {
+	for _, name := range []string{workspace.ConfigName, "refit-plan.yml", "refit-candidate.yml", CompileFile, SweepFile, TargetedFile} {
 		src, err := render(name, v)
 		if err != nil {
 			return nil, err
@@ -103,7 +108,7 @@ func values(o Options) page {
 	own := o.Config.Policy.SweepLabel
 	return page{
 		Repository: o.Repository, Targeted: TargetedFile, Sweep: SweepFile, TokenFile: tokenFile,
-		Title: candidate.TitleStart, Branch: "main", Changelog: cmp.Or(o.Config.Paths().Changelog, "perf-changelog.yaml"),
+		Title: candidate.TitleStart, Branch: cmp.Or(o.Branch, "main"), Changelog: cmp.Or(o.Config.Paths().Changelog, "perf-changelog.yaml"),
 		Labels: run.SweepLabels(own), Relevant: run.RelevantLabels(own), Artifacts: artifacts,
 	}
 }

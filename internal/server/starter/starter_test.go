@@ -41,7 +41,7 @@ func TestFilesOfARepositoryOnGitHub(t *testing.T) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	want := []string{".github/workflows/refit-candidate.yml", ".github/workflows/refit-plan.yml",
+	want := []string{".github/workflows/refit-candidate.yml", ".github/workflows/refit-compile.yml", ".github/workflows/refit-plan.yml",
 		".github/workflows/refit-sweep.yml", ".github/workflows/refit-targeted.yml", "refit.yaml"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
