@@ -22,6 +22,9 @@ func TestReceiptsInCommentsSurviveEveryBlow(t *testing.T) {
 	}
 	for at := 1; at <= len(writes); at += step {
 		for _, how := range []blow{killedBefore, killedAfter, answerLost} {
+			if how == killedBefore && at > 1 && step == 1 {
+				continue // to the world it is the same as after the write before
+			}
 			t.Run(fmt.Sprintf("%d-%s", at, how), func(t *testing.T) {
 				t.Parallel()
 				s.struck(t, at, how, writes[at-1], want)
