@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // turn runs a shell script as an agent.
@@ -93,7 +94,7 @@ func TestAnAgentEndsWithEverythingItStarted(t *testing.T) {
 		pids <- started.read(t, 2)
 		cancel(over)
 	}()
-	a := Agent{Env: []string{"PATH=" + os.Getenv("PATH")}, Grace: 1}
+	a := Agent{Env: []string{"PATH=" + os.Getenv("PATH")}, Grace: time.Second}
 	_, _, err := turn(t, ctx, a, `mkfifo never; trap '' TERM
 setsid sh -c 'trap "" TERM; echo $$ > "$1"; read -r _ < never' sh `+started.path+` &
 echo $$ > `+started.path+`; read -r _ < never`)
@@ -111,7 +112,7 @@ func TestAnAgentLeavesNothingBehindWhenItEnds(t *testing.T) {
 	started := fifo(t)
 	pids := make(chan []int, 1)
 	go func() { pids <- started.read(t, 1) }()
-	_, _, err := turn(t, t.Context(), Agent{Env: []string{"PATH=" + os.Getenv("PATH")}, Grace: 1},
+	_, _, err := turn(t, t.Context(), Agent{Env: []string{"PATH=" + os.Getenv("PATH")}, Grace: time.Second},
 		`mkfifo never up; sh -c 'echo $$ > "$1"; echo > up; read -r _ < never' sh `+started.path+` &
 read -r _ < up; exit 0`)
 	if err != nil {

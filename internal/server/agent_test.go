@@ -27,7 +27,7 @@ func testAgent(t *testing.T, name string) *Agent {
 		t.Fatal(err)
 	}
 	return &Agent{
-		Program: run.Agent{Argv: []string{"/bin/sh", script}, Env: os.Environ(), Grace: time.Millisecond},
+		Program: run.Agent{Argv: []string{"/bin/sh", script}, Env: os.Environ(), Grace: time.Second},
 		Turns:   2, Time: time.Minute, State: &workspace.Workspace{Root: t.TempDir()}, Now: time.Now,
 		Tree: func(context.Context, string) (fs.FS, error) {
 			return fstest.MapFS{"recipe.sh": {Data: []byte("serve --flag\n"), Mode: 0o755}, "configs/a.yaml": {Data: []byte("a: 1\n")}}, nil
