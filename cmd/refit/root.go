@@ -70,7 +70,7 @@ func open(cmd *cobra.Command) (*workspace.Workspace, error) {
 }
 
 func workspaceFlag(cmd *cobra.Command) {
-	cmd.Flags().StringP("workspace", "C", "", "the recipe repository to work in (default: the one of the current folder)")
+	cmd.Flags().StringP("workspace", "C", "", "the recipe repository to work in (default: here)")
 }
 
 // attach opens the workspace and its embedded parts.

@@ -96,7 +96,7 @@ func TestCrossedRequestIsSentAgainWithItsFirstTime(t *testing.T) {
 // A connection that ends without a byte after a second has not crossed with
 // anything: the request has failed, and is not sent twice.
 func TestLateEndOfAKeptConnectionIsAReset(t *testing.T) {
-	s := &closing{after: crossing + crossing/10}
+	s := &closing{after: 1100 * time.Millisecond}
 	r := s.measured(t)
 	q := r.Requests[1]
 	if q.ErrorKind != "reset" || !strings.Contains(q.Error, "after 0 messages") || s.asked.Load() != 3 {

@@ -84,6 +84,8 @@ func TestWhatAPersonDecidedIsLeftIntact(t *testing.T) {
 // The end that a record announces counts when the owner wrote it, and only then.
 func TestCommentsOfOthersNeverCount(t *testing.T) {
 	w, c := left(t)
+	there, err := w.client("bot-token").Pull(t.Context(), 1)
+	w.must(err)
 	w.stopped(w.shepherd("bot-token"), c, Failed, "rewritten")
 	comments, err := w.client("bot-token").Comments(t.Context(), 1)
 	w.must(err)
@@ -98,7 +100,9 @@ func TestCommentsOfOthersNeverCount(t *testing.T) {
 	}
 	for token, want := range map[string]Outcome{"maintainer-token": Validated, "bot-token": Failed} {
 		w, c := left(t)
-		_, err := w.client(token).AddComment(t.Context(), 1, announced)
+		here, err := w.client(token).Pull(t.Context(), 1)
+		w.must(err)
+		_, err = w.client(token).AddComment(t.Context(), 1, strings.ReplaceAll(announced, there.HeadSHA, here.HeadSHA))
 		w.must(err)
 		_, st := w.succeed(c)
 		if st.Outcome != want {

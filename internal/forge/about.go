@@ -36,8 +36,9 @@ func (c *Client) About(ctx context.Context) (About, error) {
 
 func scopes(resp *github.Response) (all []string, told bool) {
 	lines := resp.Header.Values("X-OAuth-Scopes")
-	for _, s := range strings.FieldsFunc(strings.Join(lines, ","), func(r rune) bool { return r == ',' || r == ' ' }) {
-		all = append(all, s)
+	all = strings.FieldsFunc(strings.Join(lines, ","), func(r rune) bool { return r == ',' || r == ' ' })
+	if len(all) == 0 {
+		all = nil
 	}
 	return all, len(lines) > 0
 }
