@@ -27,7 +27,7 @@ func TestWorkflowsCallWhatExists(t *testing.T) {
 			}
 		}
 	}
-	if n != 6 {
-		t.Errorf("%d calls were looked at, want 6", n)
+	if n != 7 {
+		t.Errorf("%d calls were looked at, want 7", n)
 	}
 }

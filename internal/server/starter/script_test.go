@@ -114,26 +114,29 @@ func TestCredentialIsForThisUserOnly(t *testing.T) {
 	}
 }
 
-// Every family that is behind gets its turn, a few in each plan.
-func TestPlanTakesFamiliesInTurn(t *testing.T) {
-	if _, err := exec.LookPath("jq"); err != nil {
-		t.Skip("jq is not installed, as it is on GitHub's machines")
-	}
-	const status = `{"images": [{"newest": "v2", "families": [{"family": "c"}, {"family": "a"}]}, {"families": [{"family": "current"}]},
-		{"newest": "v3", "families": [{"family": "b"}]}]}`
-	check := func(status, most, turn, want string) {
+// The plan hands on what was selected, and a wave that is put off hands on nothing.
+func TestPlanHandsOnTheSelection(t *testing.T) {
+	refit := map[string]string{"refit": `#!/bin/sh
+case "$1 $2 $3 $5 $7" in
+"wave plan --out  ") mkdir "$4" ;;
+"wave select --plan --cap --out") [ -d "$4" ] && [ "$6" = 3 ] && mkdir "$8" && printf '%s' "$SELECTION" > "$8/selection.json" && exit "$CODE" ;;
+*) exit 2 ;;
+esac
+`}
+	check := func(code, selection string, want string) {
 		t.Helper()
-		refit := map[string]string{"refit": "#!/bin/sh\ncat <<'END'\n" + status + "\nEND\n"}
-		said, dir, err := shell(t, "refit-plan.yml", "Choose families", []string{"MOST=" + most, "TURN=" + turn}, refit)
-		if got := read(t, dir, "output"); err != nil || got != "families="+want+"\n" {
-			t.Errorf("at most %s in turn %s: got %v, %q, want %s\n%s", most, turn, err, got, want, said)
+		said, dir, err := shell(t, "refit-plan.yml", "Choose families", []string{"MOST=3", "CODE=" + code, "SELECTION=" + selection}, refit)
+		if want != "" {
+			want = "selection=" + want + "\n"
+		}
+		if got := read(t, dir, "output"); (err == nil) != (want != "") || got != want {
+			t.Errorf("exit code %s: got %v and output %q, want %q\n%s", code, err, got, want, said)
 		}
 	}
-	check(status, "2", "0", `["a","b"]`)
-	check(status, "2", "1", `["c","a"]`)
-	check(status, "2", "2", `["b","c"]`)
-	check(status, "5", "7", `["c","a","b"]`)
-	check(`{"images": []}`, "5", "1", `[]`)
+	check("0", "{\n  \"selected\": [\n    {\"family\": \"a\"}\n  ]\n}\n", `{  "selected": [    {"family": "a"}  ]}`)
+	check("3", "", `{"selected":[]}`)
+	check("1", "", "")
+	check("2", "", "")
 }
 
 // A runner's checkout is detached and knows branches as the remote's only; refit

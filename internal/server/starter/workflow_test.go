@@ -87,8 +87,8 @@ func TestPermissionsAreTheLeast(t *testing.T) {
 	}
 }
 
-// Only the steps that use it see the secret: of the candidate, and of who pushes
-// what was compiled.
+// Only the steps that use it see the secret: of the candidate, of the plan, which
+// claims, and of who pushes what was compiled.
 func TestOnlyWhoWritesSeesTheSecret(t *testing.T) {
 	var seen []string
 	for name, src := range workflows(t) {
@@ -106,7 +106,7 @@ func TestOnlyWhoWritesSeesTheSecret(t *testing.T) {
 		}
 	}
 	slices.Sort(seen)
-	want := []string{".github/workflows/refit-candidate.yml upgrade REFIT_TOKEN", ".github/workflows/refit-compile.yml compile REFIT_TOKEN"}
+	want := []string{".github/workflows/refit-candidate.yml upgrade REFIT_TOKEN", ".github/workflows/refit-compile.yml compile REFIT_TOKEN", ".github/workflows/refit-plan.yml plan REFIT_TOKEN"}
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Errorf("who sees secrets (-want +got):\n%s", diff)
 	}
