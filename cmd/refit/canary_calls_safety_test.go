@@ -35,7 +35,12 @@ var canaryCalls = map[string][]string{
 	"refit candidate advance":      {"FAMILY", "FAMILY --json"},
 	"refit candidate check-final":  {"FAMILY", "FAMILY --json", "FAMILY --matrix FEED"},
 	"refit candidate check-stop":   {"FAMILY"},
+	"refit candidate finish":       {"FAMILY", "FAMILY --json"},
 	"refit candidate list":         {"", "--json"},
+	"refit candidate recover":      {"", "--json"},
+	"refit candidate release":      {"FAMILY --head 4f8e1d0c9b7a6f5e4d3c2b1a0f9e8d7c6b5a4f3e --reason Asked"},
+	"refit candidate run":          {"FAMILY --agent /bin/false"},
+	"refit candidate schema":       {"outcome"},
 	"refit candidate show":         {"FAMILY", "FAMILY --json", "FAMILY --table"},
 	"refit candidate stop":         {"FAMILY --reason Asked"},
 	"refit candidate takeover":     {"FAMILY --reason Asked"},
@@ -51,6 +56,7 @@ var canaryCalls = map[string][]string{
 	"refit doctor":                 {"", "--json"},
 	"refit init":                   {"--github --dry-run"},
 	"refit lab down":               {"--dir lab"},
+	"refit mcp":                    {""},
 	"refit matrix check":           {"", "--json"},
 	"refit matrix explain":         {"FAMILY:1 -v", "FAMILY:1 --json"},
 	"refit matrix full-sweep":      {""},
@@ -59,6 +65,9 @@ var canaryCalls = map[string][]string{
 	"refit status":                 {"--offline", "--offline --json"},
 	"refit upgrade":                {"FAMILY --dry-run", "FAMILY --dry-run --json", "nosuch", "FAMILY --to v2.0.0-box"},
 	"refit version":                {""},
+	"refit wave plan":              {"", "--json --out PLAN", "--status FEED"},
+	"refit wave run":               {"--plan PLAN --no-wait", "--plan PLAN --no-wait --json"},
+	"refit wave select":            {"--plan PLAN", "--plan PLAN --json"},
 	"refit why":                    {"1", "1 --json"},
 }
 
@@ -159,7 +168,7 @@ func newCanary(t *testing.T, ws, out string) canary {
 	if err := os.WriteFile(feed, []byte(document), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return canary{ws, strings.NewReplacer("FAMILY", toyFamily, "EVENT", pushEvent(t, ws), "OUT", out, "FEED", feed)}
+	return canary{ws, strings.NewReplacer("FAMILY", toyFamily, "EVENT", pushEvent(t, ws), "OUT", out, "FEED", feed, "PLAN", filepath.Join(filepath.Dir(ws), "plan"))}
 }
 
 // comment writes a secret on the upgrade's pull request, as somebody might.

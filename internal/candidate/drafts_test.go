@@ -49,11 +49,11 @@ func TestAPullRequestIsReadyBeforeItsSweepWhereDraftsAreLeftOut(t *testing.T) {
 		w.must(err)
 		var said string
 		for _, v := range d.Checks {
-			if v.Gate == "workflows" {
+			if v.Gate == "drafts" {
 				said = v.Reason
 			}
 		}
-		if want := !x.draft; strings.Contains(said, "leaves drafts out") != want {
+		if want := !x.draft; strings.Contains(said, "leaves them out") != want {
 			t.Errorf("%s: doctor says %q, that drafts are left out: want %v", name, said, want)
 		}
 	}

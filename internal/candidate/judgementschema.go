@@ -1,7 +1,6 @@
 package candidate
 
 import (
-	"bytes"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -9,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/refit-bench/refit/internal/report"
 	"github.com/refit-bench/refit/internal/workspace"
@@ -114,31 +113,20 @@ func (q Question) fits(a Answer) error {
 
 // mismatch says what of a JSON value a schema refuses.
 func mismatch(schema, data []byte) (wrong, err error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	var s jsonschema.Schema
+	if err := json.Unmarshal(schema, &s); err != nil {
+		return nil, err
+	}
+	resolved, err := s.Resolve(nil)
 	if err != nil {
 		return nil, err
 	}
-	c := jsonschema.NewCompiler()
-	c.DefaultDraft(jsonschema.Draft2020)
-	c.AssertFormat()
-	const here = "mem:///answer"
-	if err := c.AddResource(here, doc); err != nil {
-		return nil, err
-	}
-	compiled, err := c.Compile(here)
-	if err != nil {
-		return nil, err
-	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
-	if err != nil {
+	var value any
+	if err := json.Unmarshal(data, &value); err != nil {
 		return err, nil
 	}
-	var invalid *jsonschema.ValidationError
-	if err := compiled.Validate(value); errors.As(err, &invalid) {
-		_, reasons, _ := strings.Cut(invalid.Error(), "\n") // the first line names the schema
-		return errors.New(line(reasons)), nil
-	} else if err != nil {
-		return nil, err
+	if wrong := resolved.Validate(value); wrong != nil {
+		return errors.New(line(wrong.Error())), nil
 	}
 	return nil, nil
 }

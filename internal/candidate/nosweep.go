@@ -3,6 +3,7 @@ package candidate
 import (
 	"context"
 	"fmt"
+	"strings"
 )
 
 // NoSweepAfter is how long a sweep label may stand without a run before
@@ -11,7 +12,7 @@ const NoSweepAfter = 10 * labelLag
 
 // AwaitsSweep says that the sweep label is on and no run has begun.
 func (st Status) AwaitsSweep() bool {
-	return st.State == Waits && st.Step == "sweep" && st.Waiting == "the sweep run to start"
+	return st.State == Waits && st.Step == "sweep" && strings.HasPrefix(st.Waiting, sweepStarts)
 }
 
 // NoSweep asks what to do about a sweep that was asked for and does not begin:

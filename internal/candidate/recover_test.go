@@ -92,7 +92,7 @@ func TestRecoverNeverTouches(t *testing.T) {
 		"a-handoff": {func(w *world, person *forge.Client, p forge.Pull) {
 			w.must(person.CreateLabel(ctx, "handoff", "0e8a16", ""))
 			w.must(person.AddLabel(ctx, p.Number, "handoff"))
-		}, "", "a maintainer has taken over (label handoff)"},
+		}, "", "a maintainer has taken over"},
 		"a-merged-pull-request": {func(w *world, person *forge.Client, p forge.Pull) {
 			w.must(person.MarkReady(ctx, p))
 			w.mergeByHand("1")
@@ -290,7 +290,7 @@ func TestAPendingCleanupLeavesWhatAPersonTook(t *testing.T) {
 		"handoff": {func(w *world, person *forge.Client, _ Candidate) {
 			w.must(person.CreateLabel(ctx, "handoff", "0e8a16", ""))
 			w.must(person.AddLabel(ctx, 1, "handoff"))
-		}, "a maintainer has taken over (label handoff)"},
+		}, "a maintainer has taken over"},
 	} {
 		w, cand := cleanupPending(t)
 		c.act(w, w.client("maintainer-token"), cand)

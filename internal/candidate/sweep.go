@@ -157,6 +157,10 @@ func (w *work) ofThisAttempt(ctx context.Context, runs []forge.Run) ([]forge.Run
 	return own, nil
 }
 
+// sweepStarts is what a candidate waits for between its label and its sweep; more
+// may stand behind it.
+const sweepStarts = "the sweep run to start"
+
 // label asks for the sweep: capacity, check-final, then the label, the sole
 // one. With the label on, it was asked for before.
 func (w *work) label(ctx context.Context, v treeView) error {
@@ -189,7 +193,7 @@ func (w *work) label(ctx context.Context, v treeView) error {
 		return fmt.Errorf("label %s: %w", want, err)
 	}
 	w.pull = nil
-	return Waiting{"the sweep run to start"}
+	return Waiting{sweepStarts}
 }
 
 // passesFinal ends the candidate when check-final says no. Main's changelog may

@@ -217,12 +217,13 @@ func TestSignalsOfAProposal(t *testing.T) {
 }
 
 // A move that ended as another try would end again is not proposed; after an
-// end that may be retried it is the next attempt.
+// end that may be retried, or whose branch a maintainer has released, it is the
+// next attempt.
 func TestEndedMovesAreRemembered(t *testing.T) {
 	w := newWorld(t)
 	c, err := w.shepherd("bot-token").Select(t.Context(), family, "")
 	w.must(err)
-	for outcome, retried := range map[Outcome]bool{Regressed: false, Incompatible: false, Validated: false, Uncertain: true, CapacityDeferred: true} {
+	for outcome, retried := range map[Outcome]bool{Validated: false, Regressed: true, Incompatible: true, Uncertain: true, CapacityDeferred: true} {
 		w.ledger.candidates = []Summary{{Candidate: c, State: Done, Outcome: outcome}}
 		got := w.plan(sources(publishedFeed("toy")))
 		if !retried {

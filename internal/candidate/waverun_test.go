@@ -110,8 +110,8 @@ func TestTheSameBlockerStopsTheWave(t *testing.T) {
 // brokenFeeds do not answer.
 type brokenFeeds struct{ feeds }
 
-func (brokenFeeds) LatestImages(context.Context) ([]api.LatestImage, error) {
-	return nil, errors.New("503 Service Unavailable")
+func (brokenFeeds) ImageFeed(context.Context) (api.ImageFeed, error) {
+	return api.ImageFeed{}, errors.New("503 Service Unavailable")
 }
 
 // Capacity stops a wave when everything is full, and not while something has room.

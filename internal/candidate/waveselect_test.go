@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -346,16 +347,17 @@ func TestWaveFiles(t *testing.T) {
 	}
 	w.must(os.MkdirAll(dir, 0o755))
 	pulls := []OpenPull{{Number: 7, Title: "x", Files: []string{script}}}
-	plan := wave
-	plan.Pulls = nil
-	w.must(writeWaveFile(filepath.Join(dir, "candidates.json"), plan))
+	wave.Pulls, wave.At = pulls, time.Date(2026, 11, 4, 6, 0, 0, 0, time.UTC)
+	for i := range wave.Candidates {
+		wave.Candidates[i].Clusters = []string{"box"}
+	}
+	w.must(writeWaveFile(filepath.Join(dir, "candidates.json"), wave))
 	if _, err := ReadWave(dir); err == nil {
 		t.Error("a plan without its pull requests was read")
 	}
 	w.must(writeWaveFile(filepath.Join(dir, "open-prs.json"), pulls))
 	got, err := ReadWave(dir)
 	w.must(err)
-	wave.Pulls = pulls
 	if diff := cmp.Diff(wave, got); diff != "" {
 		t.Errorf("read (-written +got):\n%s", diff)
 	}

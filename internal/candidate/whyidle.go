@@ -16,8 +16,10 @@ func idleAt(r forge.Run) Reason {
 // sweepToStart is the wait for the run that the sweep label starts. A run of
 // this head that did nothing is named: with the label on, no other may come.
 func (w *work) sweepToStart(pull int) Waiting {
-	wait := Waiting{"the sweep run to start"}
-	if w.lain != nil {
+	wait := Waiting{sweepStarts}
+	if w.lain == nil {
+		wait.For += fmt.Sprintf("; if it does not, refit why %d says why", pull)
+	} else {
 		r := idleAt(*w.lain)
 		wait.For += fmt.Sprintf("; %s: %s (`refit why %d` says what stands in the way)", r.What, r.Do, pull)
 	}

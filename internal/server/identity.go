@@ -28,7 +28,7 @@ func (p *Parts) ActAs(file string) error {
 		return fmt.Errorf("token: %w", err)
 	}
 	token := strings.TrimSpace(string(data))
-	if !wordForm.MatchString(token) {
+	if !isToken(token) {
 		return fmt.Errorf("token: %s holds none: want one line with the token", file)
 	}
 	p.token = token

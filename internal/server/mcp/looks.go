@@ -88,7 +88,7 @@ func (s *Server) explain(_ context.Context, in pointWant) (any, int, error) {
 func (s *Server) list(ctx context.Context, _ none) (result any, _ int, err error) {
 	err = s.with(ctx, func(_ *server.Parts, shepherd *candidate.Shepherd) error {
 		all, err := shepherd.Ledger.Candidates(ctx)
-		result = all
+		result = append([]candidate.Summary{}, all...) // none is an empty list
 		return err
 	})
 	return result, done, err
