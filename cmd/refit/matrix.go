@@ -112,7 +112,7 @@ once: file, line, column, config key, rule, and what was probably meant.`,
 				return printJSON(e.stdout, c)
 			}
 			out := text{e.stdout}
-			fmt.Fprintf(out, "%d families, %d rows, %d points, %d of them evaluated\n", c.Families, c.Rows, c.Points, c.Evals)
+			fmt.Fprintf(out, "families: %d, rows: %d, points: %d, of them evaluated: %d\n", c.Families, c.Rows, c.Points, c.Evals)
 			for _, warning := range c.Warnings {
 				fmt.Fprintf(out, "warning: %s\n", warning)
 			}

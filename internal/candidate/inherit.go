@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/refit-bench/refit/internal/forge"
@@ -149,6 +150,9 @@ func (s *Shepherd) Find(ctx context.Context, name string) (Candidate, error) {
 	}
 	for ref, commit := range claims {
 		message, err := s.Forge.Message(ctx, commit)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it points at no commit: it blocks its own family alone
+		}
 		if err != nil {
 			return Candidate{}, fmt.Errorf("claim %s: %w", ref, err)
 		}

@@ -54,6 +54,17 @@ func Unanswered(err error) bool {
 	return e.Status >= 500 || e.Status == 0 && (e.kind == nil || e.kind == context.DeadlineExceeded)
 }
 
+// Passing reports whether err says nothing about what was asked for: no answer
+// came, the server broke, or a limit of requests is used up. Later it may do.
+func Passing(err error) bool {
+	var e *Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	limited := e.Status == http.StatusTooManyRequests || e.Status == http.StatusForbidden && e.kind != errDenied
+	return Unanswered(err) || limited
+}
+
 // fail turns an error of the library into one without secrets.
 func (c *Client) fail(err error, op string, args ...any) error {
 	if err == nil {

@@ -300,12 +300,20 @@ func (o observer) oneRunEach(c chapter, e estate, w world) {
 	}
 }
 
-// intents counts the targeted runs that were asked for. A process that was
-// killed before it did what it had decided leaves a receipt too many.
+// intents counts the targeted runs that were asked for, by head and by how many
+// there were before: the id of the run is told in a second receipt, and a
+// process that was killed before it did what it had decided asks again.
 func intents(e estate) int {
-	different := map[string]bool{}
+	type intent struct {
+		head string
+		runs int
+	}
+	different := map[intent]bool{}
 	for _, r := range receiptsOf(e, "dispatch") {
-		different[string(r.Evidence)] = true
+		var d candidate.Dispatched
+		if json.Unmarshal(r.Evidence, &d) == nil {
+			different[intent{d.Head, d.Runs}] = true
+		}
 	}
 	return len(different)
 }

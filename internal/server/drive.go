@@ -11,8 +11,9 @@ import (
 // Drive advances a candidate until it has an outcome, asking again every so
 // often while it waits. acted says whether anything was left to do.
 func Drive(ctx context.Context, s *candidate.Shepherd, c candidate.Candidate, every time.Duration) (st candidate.Status, acted bool, err error) {
+	o := through(s, every)
 	for {
-		if st, err = s.Advance(ctx, c); err != nil || st.State.Over() {
+		if st, err = o.next(ctx, c); err != nil || st.State.Over() {
 			return st, acted || !st.Sealed, err
 		}
 		acted = true

@@ -39,9 +39,10 @@ func DriveJudged(ctx context.Context, s *candidate.Shepherd, which func() (candi
 // driveToEnd advances one attempt until it has an outcome.
 func driveToEnd(ctx context.Context, s *candidate.Shepherd, c candidate.Candidate, every time.Duration) (candidate.Status, error) {
 	var since time.Time // that a sweep is asked for and has not begun
+	o := through(s, every)
 	for {
-		st, err := s.Advance(ctx, c)
-		if err != nil || st.State == candidate.Done {
+		st, err := o.next(ctx, c)
+		if err != nil || st.State.Over() {
 			return st, err
 		}
 		switch {
@@ -52,7 +53,7 @@ func driveToEnd(ctx context.Context, s *candidate.Shepherd, c candidate.Candidat
 		case s.Now().Sub(since) >= candidate.NoSweepAfter:
 			since = s.Now()
 			st, stopped, err := s.NoSweep(ctx, c, st)
-			if err != nil || stopped && st.State == candidate.Done {
+			if err != nil || stopped && st.State.Over() {
 				return st, err
 			}
 		}
