@@ -20,7 +20,7 @@ down: build
 
 # The whole lab wants the machine for itself, so it is told after the others.
 test:
-	$(GO) test $(TESTFLAGS) ./...
+	$(GO) test -timeout 20m $(TESTFLAGS) ./...
 	REFIT_TEST_LAB=1 $(GO) test $(TESTFLAGS) -count=1 -timeout 20m -run TestLabKilled ./internal/lab
 
 # GitHub's published descriptions and an independent client, for the tests that

@@ -139,7 +139,7 @@ func TestAdoptionKilledAtEveryWrite(t *testing.T) {
 	writes := slices.Clone(p.writes)
 	c, st, _ := p.upgrade()
 	want := w.standing(c, st)
-	for at := 1; at <= len(writes); at++ {
+	for at := 1; at <= len(writes); at += everyNth() {
 		for _, how := range []blow{killedBefore, killedAfter, answerLost} {
 			t.Run(fmt.Sprintf("%d-%s", at, how), func(t *testing.T) {
 				t.Parallel()

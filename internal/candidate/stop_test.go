@@ -174,7 +174,7 @@ func TestStopKilledAtEveryWrite(t *testing.T) {
 	if st.Outcome != Failed || len(errs) > 0 || len(writes) < 8 {
 		t.Fatalf("undisturbed: %s, errors %v, writes %v", st.Outcome, errs, writes)
 	}
-	for at := 1; at <= len(writes); at++ {
+	for at := 1; at <= len(writes); at += everyNth() {
 		for _, how := range []blow{killedBefore, killedAfter, answerLost} {
 			t.Run(fmt.Sprintf("%d-%s", at, how), func(t *testing.T) {
 				t.Parallel()
