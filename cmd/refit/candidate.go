@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -170,15 +169,7 @@ func candidateClaim(e env, verb, short string, do func(context.Context, *candida
 
 // books opens what is needed to read receipts, and nothing that moves a candidate.
 func books(cmd *cobra.Command, e env) (server.Looking, error) {
-	w, err := open(cmd)
-	if err != nil {
-		return server.Looking{}, err
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return server.Looking{}, err
-	}
-	return server.OpenLedger(cmd.Context(), w, self, e.stderr, e.now)
+	return opened(cmd, e, server.OpenLedger)
 }
 
 // find picks the newest candidate with this id, family or config key.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -14,15 +13,7 @@ import (
 // look opens the workspace and its embedded parts like attach, for a command
 // that only looks: hosted here, the forge starts no workflow run.
 func look(cmd *cobra.Command, e env) (*server.Parts, error) {
-	w, err := open(cmd)
-	if err != nil {
-		return nil, err
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	return server.Look(cmd.Context(), w, self, e.stderr, e.now)
+	return opened(cmd, e, server.Look)
 }
 
 // looking is moving for a command that only looks.

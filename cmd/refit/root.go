@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -75,15 +77,21 @@ func workspaceFlag(cmd *cobra.Command) {
 
 // attach opens the workspace and its embedded parts.
 func attach(cmd *cobra.Command, e env) (*server.Parts, error) {
+	return opened(cmd, e, server.Attach)
+}
+
+// opened opens the workspace and, with how, what a command needs of it.
+func opened[T any](cmd *cobra.Command, e env, how func(context.Context, *workspace.Workspace, string, io.Writer, func() time.Time) (T, error)) (T, error) {
+	var none T
 	w, err := open(cmd)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return none, err
 	}
-	return server.Attach(cmd.Context(), w, self, e.stderr, e.now)
+	return how(cmd.Context(), w, self, e.stderr, e.now)
 }
 
 // printJSON writes one indented object.
